@@ -52,6 +52,28 @@ fn a_batch_reads_few_old_versions_of_usage() {
     drop(snapshot);
 }
 
+/// An update whose page is full moves the row to another page, and then adds an entry to the index.
+#[test]
+fn few_updates_of_usage_move_their_row() {
+    let db = postgres();
+    let keys: Vec<_> = (0..64).map(|_| db.activate().id).collect();
+    let snapshot = open_snapshot(&db);
+    let places = "INSERT INTO places SELECT api_key_id, (ctid::TEXT::POINT)[0] FROM usage";
+    db.execute(&format!("CREATE TABLE places (api_key_id TEXT, page FLOAT8); {places}")).unwrap();
+    let (mut updates, mut moves) = (0, 0);
+    for _ in 0..40 {
+        let usage = keys.iter().map(|key| (*key, Usage::UNUSED)).collect();
+        db.apply(&WriteSet { usage, ..WriteSet::default() });
+        updates += db.count("usage");
+        moves += db.count(
+            "usage AS u JOIN places AS p USING (api_key_id) WHERE (u.ctid::TEXT::POINT)[0] <> p.page",
+        );
+        db.execute(&format!("DELETE FROM places; {places}")).unwrap();
+    }
+    assert!(moves * 4 < updates, "{moves} of {updates}");
+    drop(snapshot);
+}
+
 #[test]
 fn a_batch_reads_few_old_versions_of_overages() {
     let db = postgres();
