@@ -76,11 +76,12 @@ pub async fn verify_login_secret(
     verify_secret(app, request, verified).await
 }
 
-/// Awaits `verified`, the verification of a secret. If the secret is wrong, counts this against the client address, and
-/// fails with the refusal of the limit if the limit is reached.
+/// Awaits `verified`, the verification of a secret. A wrong secret counts against the client address. If the address
+/// has reached its limit of wrong secrets, a wrong secret fails with the refusal of the limit.
 ///
-/// A guess costs one look-up and a hash, and a secret has 256 random bits. Therefore the limit need not prevent
-/// guesses: over the limit, guesses are slowed and do not keep out the right secret.
+/// The right secret is accepted even over the limit, so an attacker cannot lock out a user who shares the address. Over
+/// the limit, only a few verifications run at the same time, which slows guesses. More protection is not needed: a
+/// secret has 256 random bits, and a guess costs only one look-up and a hash.
 async fn verify_secret<T>(
     app: &ApiState,
     request: &HttpRequest,

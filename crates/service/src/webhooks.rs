@@ -1,4 +1,4 @@
-//! The webhooks of an API key: their views, their deliveries and relays.
+//! The webhooks of an API key: the webhook as its owner sees it, its deliveries, and its relay connections.
 
 pub(crate) mod cursor;
 pub(crate) mod deliveries;

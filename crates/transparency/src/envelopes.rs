@@ -9,7 +9,9 @@ use crate::{
     tile_tree::TileTree,
 };
 
-/// The place of an envelope in the tree of a statement. `Display` is its part of the extra data of a proof file.
+/// The place of an envelope in the tree of an `envelopes` statement. This tree has one leaf for each envelope.
+///
+/// `Display` writes the part of a proof file's extra data that is about the envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopePlace {
     /// The text about the envelope. Each line has a name and a value, such as `sender ak_…`. The hash of this text is a

@@ -157,7 +157,8 @@ fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeErr
     }))
 }
 
-/// Puts the file `ready` in the place of the database. A crash leaves either database complete.
+/// Replaces the database by the file `ready`. Returns the path under which the old database stays; `None` if there was
+/// no old database. After a crash, the path `database` holds either the complete old or the complete new database.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> Result<Option<PathBuf>, NodeError> {
     let failed = |problem: &str, error: io::Error| {
         let message = format!("the database {} {problem}", database.display());

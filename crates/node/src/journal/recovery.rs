@@ -119,9 +119,12 @@ fn recover(
     Ok(())
 }
 
-/// Attaches the revocation journal to the database for an operator command. If the database is older than its journal,
-/// the command records revocations without marks, so that the next start of a node still recovers the database. Returns
-/// `None` if the journal is off.
+/// Attaches the revocation journal to the database for an operator command. Returns `None` if the journal is off.
+///
+/// A mark is a number that the journal and the database contain. The database is older than its journal if its mark is
+/// lower than the newest mark in the journal. The command then records its revocations without marks, and does not
+/// raise the mark in the database. So the next start of a node still finds that the database is older, and applies the
+/// journal.
 pub fn attach_for_command(
     settings: &DatabaseSettings,
     database: &Arc<Database>,

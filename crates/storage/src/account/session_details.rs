@@ -48,9 +48,10 @@ impl Transaction {
         })
     }
 
-    /// Sets the time of last use of sessions to `hour`, the start of an hour. Skips sessions that no longer exist. Also
-    /// skips sessions with a stored time of last use that is equal to `hour` or at most an hour later. A later time came
-    /// from a wrong clock.
+    /// Sets the time of last use of sessions to `hour`, the start of an hour. Ignores sessions that no longer exist.
+    ///
+    /// Keeps a stored time that is equal to `hour` or at most one hour later, because the clocks of two nodes can be in
+    /// different hours. Overwrites a stored time that is more than one hour later, because it came from a wrong clock.
     pub fn set_session_uses(
         &mut self,
         sessions: &[TokenHash],

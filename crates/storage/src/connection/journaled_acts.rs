@@ -45,11 +45,15 @@ impl JournaledActs {
         }
     }
 
-    /// Raises the journal's mark (a number in the database) by one, in the current transaction. Returns `None` if the
-    /// transaction has no acts. Call this directly before the commit, because it locks the row of the mark.
+    /// Ends the collection of acts directly before the commit. Returns the acts to append to the journal after the
+    /// commit; `None` if there are no acts or no journal.
     ///
-    /// Raises no mark if the commit does not wait for the disk (`is_durable` is false). A crash could then lose the
-    /// mark, although the journal already contains it.
+    /// If `is_durable` is true, raises the journal's mark in the database by one. This locks the row of the mark, so
+    /// call the function last in the transaction.
+    ///
+    /// If `is_durable` is false, the commit does not wait for the disk, and the acts get no mark. With a mark, a crash
+    /// could lose the mark in the database after it was written to the journal. The database would then look older than
+    /// its journal.
     pub(crate) fn raise_mark(
         self,
         conn: &mut AnyConnection,

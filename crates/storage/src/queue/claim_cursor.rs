@@ -43,12 +43,12 @@ impl ClaimCursor {
         self.0.lock().webhook_id = webhook_id;
     }
 
-    /// Returns the due times that a claim searches.
+    /// Returns the range of times in which a claim searches for due deliveries.
     pub(crate) fn due_times(&self, now: Timestamp) -> RangeInclusive<i64> {
         self.0.lock().due.range(now.as_millis(), FULL_EVERY_MS)
     }
 
-    /// Returns the ends of leases that a claim searches.
+    /// Returns the range of times in which a claim searches for leases that have ended.
     pub(crate) fn lease_ends(&self, now: Timestamp) -> RangeInclusive<i64> {
         self.0.lock().lease_ends.range(now.as_millis(), FULL_ENDS_EVERY_MS)
     }

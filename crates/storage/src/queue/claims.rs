@@ -69,9 +69,8 @@ pub(crate) fn search(
 
 /// Ends the leases that are over, then leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled or paused webhooks, and
-/// deliveries of expired events, a later due time (parks them). Otherwise the next claim would select the same
-/// deliveries again.
+/// Deletes deliveries without a stored webhook or event. Parks a delivery if its webhook is disabled or paused, or if
+/// its event has expired: the delivery gets a later due time. Without that, the next claim would select it again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,

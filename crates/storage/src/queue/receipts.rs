@@ -1,5 +1,5 @@
-//! Reads sent envelopes, and the facts for their receipts (their states) from recorded outcomes, waiting envelopes and the
-//! attempt log.
+//! Reads sent envelopes with the facts that determine the state of each receipt. The facts come from the recorded
+//! outcomes, the waiting envelopes, the attempt log, and the time of the first opening.
 
 use std::collections::{HashMap, HashSet};
 

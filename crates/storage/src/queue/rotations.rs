@@ -161,11 +161,11 @@ fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
     Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)
 }
 
-/// Starts a pass over the envelopes for the oldest waiting changes, at most [`CHANGES_READ_TOGETHER`]. Starts no pass
-/// and returns false in two cases:
+/// Starts a pass over the envelopes, which finds the correspondents of changed keys. The pass handles the oldest
+/// waiting changes, at most [`CHANGES_READ_TOGETHER`]. Starts no pass and returns false in two cases:
 ///
 /// - No change waits.
-/// - No webhook subscribes to the event. In this case, deletes all waiting changes.
+/// - No webhook subscribes to `identity.rotated`. In this case, deletes all waiting changes.
 fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     let waiting = r::table.filter(r::read_to.is_null());
     let oldest = waiting.order((r::at, r::api_key_id)).limit(CHANGES_READ_TOGETHER);

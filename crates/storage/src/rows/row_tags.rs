@@ -88,7 +88,8 @@ impl RowTags {
         Ok(is_valid)
     }
 
-    /// Returns whether a row has its tag, or no key is attached. For rows that a command without keys shows or revokes.
+    /// Returns whether the row has its tag. Also returns true if no key-encryption key is loaded, because the tag
+    /// cannot be verified then. Use this only to show or revoke a row, which a command without keys must be able to do.
     pub(crate) fn is_unsuspicious(
         &self,
         row: &RowContent,

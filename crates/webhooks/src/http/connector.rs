@@ -1,8 +1,9 @@
-//! Opens the connections to one target for the HTTP client: a guarded TCP connection, TLS for an `https` URL, and the
-//! reader of responses on top.
+//! Opens the connections to one target for the HTTP client awc. Each connection is a guarded TCP connection, with TLS
+//! for an `https` URL, wrapped in a [`ResponseStream`].
 //!
-//! awc gets an `http` URL and therefore opens no TLS session itself. Its own sessions could not be read by
-//! [`ResponseStream`], and their errors would have no reason.
+//! TLS is opened here and not by awc, so awc gets an `http` URL even for an `https` target. There are two reasons:
+//! [`ResponseStream`] could not read the TLS sessions of awc, and the errors of awc would not tell why a handshake
+//! failed.
 
 use std::{io, sync::Arc, time::Duration};
 

@@ -105,18 +105,19 @@ fn first_portion(
     })
 }
 
-/// Deletes up to `limit` envelopes in a range of ids. Only deletes envelopes of senders with a locked usage row.
-/// Skips an envelope in two cases:
+/// Deletes up to `limit` envelopes in a range of ids, but only envelopes of `locked_senders`. The caller has locked the
+/// usage rows of these senders. Skips an envelope in two cases:
 ///
-/// - A recipient is opening the envelope.
+/// - Another transaction has locked the envelope, for example because the recipient is opening it.
 /// - Another transaction has locked a delivery of the envelope.
 ///
 /// Therefore the statement never waits for a lock, and cannot deadlock with transactions that lock deliveries before
 /// envelopes. The statement uses arrays instead of joins, because PostgreSQL may execute a join by scanning whole
 /// tables.
 ///
-/// An unopened envelope counts as undelivered only if this statement itself deleted a delivery or the waiting row of
-/// the envelope. Otherwise another transaction may have removed the delivery after a success.
+/// An unopened envelope counts as undelivered only if this statement itself deleted one of its deliveries or its row in
+/// `waiting_envelopes`. If there was nothing to delete, another transaction may have removed the delivery after a
+/// success.
 fn purge_postgres(
     conn: &mut PgConnection,
     (from, below): (&str, &str),
