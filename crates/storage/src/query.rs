@@ -1,8 +1,8 @@
-//! Extensions of diesel: lists of values, parts of ids, row locks, row types with their columns, and prepared statements.
+//! Extensions of diesel: lists of values, row locks, row types with their columns, and prepared statements.
 
 pub(crate) mod any_of;
-pub(crate) mod id_part;
 pub(crate) mod row_lock;
 pub(crate) mod row_types;
 pub(crate) mod statement;
 pub(crate) mod time_position;
+pub(crate) mod webhook_end;

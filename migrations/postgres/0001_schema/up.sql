@@ -198,8 +198,8 @@ CREATE TABLE identity_rotations (
 -- Usage and limits
 
 -- Each batch of sends updates the rows of its senders. Most of each page stays free, so that new row versions fit beside
--- the old one. An update whose page is full writes index entries too: while a snapshot is open, that was every second
--- update with half of each page free, and is every fifth now.
+-- the old one. An update whose page is full also writes an index entry. While a snapshot is open, this is one of five
+-- updates. With half of each page free, it was every second one.
 --
 -- An open snapshot (a dump, a report, a replica with hot_standby_feedback) keeps all old row versions. With an index on
 -- the key alone, a look-up would read every one of them. The index therefore ends with a generation, which grows with
@@ -245,7 +245,7 @@ CREATE FUNCTION lock_usage(keys TEXT[]) RETURNS SETOF TEXT LANGUAGE sql VOLATILE
 $$;
 
 -- Messages above the monthly allowance. Each batch of such a key updates the row of the month, so the index ends with a
--- generation too.
+-- generation too, and most of each page stays free.
 CREATE TABLE overages (
     api_key_id TEXT COLLATE "C" NOT NULL REFERENCES api_keys (id) DEFERRABLE INITIALLY DEFERRED,
     month BIGINT NOT NULL,
@@ -401,7 +401,7 @@ CREATE TABLE events (
     body TEXT NOT NULL
 );
 
--- The queue of deliveries. A successful delivery deletes its row. Texts follow the numbers, so that rows have no padding.
+-- The queue of deliveries. A successful delivery deletes its row. Texts follow the numbers, so that most rows have no padding.
 CREATE TABLE deliveries (
     -- The end of the lease if the row is leased. NULL after the last attempt.
     due_at BIGINT,
@@ -473,8 +473,7 @@ CREATE INDEX ix_attempts__webhook_id__number__succeeded ON attempts (substr(webh
 CREATE INDEX ix_attempts__webhook_id__outcome__number ON attempts (substr(webhook_id, 24), outcome, number)
     WHERE outcome <> 'succeeded' AND substr(webhook_id, 24) IS NOT NULL;
 -- A receipt shows the first success of an envelope. Ids of envelopes grow, so new entries are at the end of the index.
--- The index has only the time and five random characters of the id. This keeps it and the write-ahead log small.
-CREATE INDEX ix_attempts__envelope_id__succeeded ON attempts (substr(envelope_id, 5, 15))
+CREATE INDEX ix_attempts__envelope_id__succeeded ON attempts (envelope_id)
     WHERE outcome = 'succeeded';
 -- The log of an event lists all its attempts. Most attempts succeed, so this index costs most deliveries nothing.
 CREATE INDEX ix_attempts__envelope_id__failed ON attempts (envelope_id)

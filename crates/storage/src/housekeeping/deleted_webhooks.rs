@@ -10,7 +10,7 @@ use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::{
         any_of::any_of,
-        id_part::{attempt_ends_like, delivery_ends_like},
+        webhook_end::{attempt_ends_like, delivery_ends_like},
     },
     queue::{bounces, delivery_log::PARTS},
     rows::columns,

@@ -18,7 +18,6 @@ use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
     query::{
         any_of::any_of,
-        id_part::attempt_begins_like,
         row_lock::{Locked, RowLock},
     },
     queue::{events, statements, waiting},
@@ -162,15 +161,13 @@ fn find_unopened(
 /// instead of a parameter, so that both databases use the partial index.
 pub(crate) fn received(
     conn: &mut AnyConnection,
-    ids: impl ExactSizeIterator<Item = impl AsRef<str> + Into<String>> + Clone,
+    ids: impl ExactSizeIterator<Item = impl Into<String>>,
 ) -> Result<HashSet<String>, Fault> {
     if ids.len() == 0 {
         return Ok(HashSet::new());
     }
-    let succeeded = a::table
-        .filter(attempt_begins_like(ids.clone()))
-        .filter(any_of(a::event_id, ids))
-        .filter(sql::<Bool>("outcome = 'succeeded'"));
+    let succeeded =
+        a::table.filter(any_of(a::event_id, ids)).filter(sql::<Bool>("outcome = 'succeeded'"));
     let events = succeeded.select(a::event_id);
     Ok(on_backend!(conn, c => events.load::<String>(c))?.into_iter().collect())
 }

@@ -15,10 +15,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
     housekeeping::partitions::first_id,
-    query::{
-        any_of::any_of,
-        id_part::{attempt_begins_like, attempt_ends_like},
-    },
+    query::{any_of::any_of, webhook_end::attempt_ends_like},
     rows::columns,
     schema::{attempts as a, deliveries as d},
 };
@@ -129,7 +126,6 @@ impl Reader {
             let mut rows = Vec::<AttemptRow>::new();
             for outcomes in PARTS {
                 let of_event = a::table
-                    .filter(attempt_begins_like([id.to_string()]))
                     .filter(a::event_id.eq(id.to_string()))
                     .filter(sql::<Bool>(outcomes))
                     .filter(any_of(a::webhook_id, &webhooks))

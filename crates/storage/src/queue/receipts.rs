@@ -15,7 +15,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
-    query::{any_of::any_of, id_part::attempt_begins_like},
+    query::any_of::any_of,
     queue::{
         bounces::{ANNOUNCED, BOUNCED},
         sent::{self, SentPage},
@@ -122,7 +122,6 @@ impl StoredFacts {
         // The outcome is a literal in the SQL text instead of a parameter, so that both databases use the partial index.
         let first_successes = a::table
             .filter(sql::<Bool>("outcome = 'succeeded'"))
-            .filter(attempt_begins_like(ids()))
             .filter(any_of(a::event_id, ids()))
             .group_by(a::event_id)
             .select((a::event_id, min(a::at)));

@@ -14,7 +14,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
-    query::{any_of::any_of, id_part::delivery_ends_like},
+    query::{any_of::any_of, webhook_end::delivery_ends_like},
     queue::{events, waiting},
     rows::columns,
     schema::deliveries as d,
