@@ -74,7 +74,7 @@ macro_rules! on_embedded {
 pub(crate) use on_embedded;
 
 /// Polls `look` until it returns a value. Panics after `within`. The pauses grow with the elapsed time: about 20 polls
-/// in `SOON`, because a new key may send 20 requests per minute.
+/// in `SOON`, because a new key may send 20 requests per minute. [`until_limited`] exceeds a limit.
 #[track_caller]
 pub(crate) fn eventually<T>(
     what: &str,
@@ -90,6 +90,14 @@ pub(crate) fn eventually<T>(
         assert!(elapsed < within, "not within {within:?}: {what}");
         thread::sleep(POLL_EVERY.max(elapsed / 2));
     }
+}
+
+/// Repeats a request without pauses until a limit rejects it, and returns the rejection. Limits per second and per
+/// minute under test are at most 20, so this many requests exceed them even if a minute ends in between.
+#[track_caller]
+pub(crate) fn until_limited(mut request: impl FnMut() -> Response) -> Response {
+    let mut responses = (0..45).map(|_| request());
+    responses.find(|response| response.status == 429).expect("a limit is reached")
 }
 
 /// Returns the result of `run` if it ended within one minute of UTC, otherwise repeats `run`. Rate limits

@@ -10,7 +10,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Response, SOON, Server, eventually, on_both, within_one_minute,
+    Client, Database, Identity, Response, SOON, Server, eventually, on_both, until_limited,
+    within_one_minute,
 };
 
 on_both!(
@@ -34,7 +35,7 @@ fn every_response_after_the_rate_check_shows_what_remains(database: &Database) {
             })
             .collect();
         let status = client.status(&alice);
-        responses.push(("/v1/did/status", 429, exhaust_minute_limit(client, &alice)));
+        responses.push(("/v1/did/status", 429, until_limited(|| client.status(&alice))));
         responses.push(("/v1/channel/send", 429, client.send(&alice, &alice.key, "x")));
         (responses, status, client.status(&alice))
     });
@@ -100,10 +101,7 @@ fn a_client_that_waits_for_retry_after_succeeds(database: &Database) {
     database.set_enterprise(&alice.key, [1000, 1000, 1000, 1]);
     client.send(&alice, &alice.key, "nothing is looked up any more").ok();
     for _ in 0..2 {
-        let refused = eventually("a second message is rejected", WITHIN, || {
-            let response = client.send(&alice, &alice.key, "x");
-            (response.status == 429).then_some(response)
-        });
+        let refused = until_limited(|| client.send(&alice, &alice.key, "x"));
         let problem = refused.refused(429, "RATE_LIMIT_EXCEEDED");
         assert!(problem["detail"].as_str().unwrap().contains("second"), "{problem}");
         assert_eq!(refused.header("retry-after"), Some("1"));
@@ -117,7 +115,7 @@ fn retry_after_points_at_the_end_of_the_minute(database: &Database) {
     let client = server.client();
     let (alice, refused) = within_one_minute(|| {
         let alice = client.new_identity();
-        let refused = exhaust_minute_limit(client, &alice);
+        let refused = until_limited(|| client.status(&alice));
         (alice, refused)
     });
     refused.refused(429, "RATE_LIMIT_EXCEEDED");
@@ -141,7 +139,7 @@ fn a_plan_change_applies_within_five_seconds_and_keeps_the_usage(database: &Data
         let alice = clients[0].new_identity();
         clients[0].send(&alice, &alice.key, "x").ok();
         for client in &clients {
-            exhaust_minute_limit(client, &alice);
+            until_limited(|| client.status(&alice));
         }
         database.operate(&["plan", "set", &alice.key, "builder"]);
         let more: Vec<Value> =
@@ -196,12 +194,6 @@ fn post(client: &Client, identity: &Identity, path: &str, body: &str) -> Respons
     client.post(path).by(identity).body("application/json", body.as_bytes()).response()
 }
 
-/// Sends requests until the limit per minute is reached, and returns the first rejection.
-fn exhaust_minute_limit(client: &Client, identity: &Identity) -> Response {
-    let mut responses = (0..45).map(|_| client.status(identity));
-    responses.find(|response| response.status == 429).expect("the minute limit is reached")
-}
-
 #[track_caller]
 fn within_five_seconds(client: &Client, identity: &Identity, status: u16) -> Value {
     let began = Instant::now();
@@ -254,4 +246,3 @@ const ADMITTED: [(&str, &str, u16); 9] = [
     ("/v1/webhooks", r#"{"action":"list"}"#, 200),
     ("/v1/webhooks", r#"{"action":"burn"}"#, 400),
 ];
-const WITHIN: Duration = Duration::from_secs(6);

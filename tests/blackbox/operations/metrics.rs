@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{
     Authority, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both, text,
-    value_of, within_one_minute,
+    until_limited, value_of, within_one_minute,
 };
 
 on_both!(
@@ -111,9 +111,7 @@ fn metrics_match_the_traffic(database: &Database) {
 
     // More than the minute limit.
     let client = server.client();
-    eventually("the minute limit is reached", SOON, || {
-        (client.status(&alice).status == 429).then_some(())
-    });
+    until_limited(|| client.status(&alice));
     assert!(server.metric("sealpost_limits_refused_total{limit=\"minute\"}") >= 1);
 }
 
@@ -127,9 +125,7 @@ fn every_metric_of_the_operating_page_exists_after_traffic(database: &Database) 
     let server = Server::start_secure(command, &authority);
     let alice = make_traffic(&server, "bob");
     let wrong = LoginSecret::generate().unwrap();
-    eventually("an address is rejected", SOON, || {
-        (server.client().login(&alice.account, wrong.expose()).status == 429).then_some(())
-    });
+    until_limited(|| server.client().login(&alice.account, wrong.expose()));
     let metrics = server.metrics();
     let there: BTreeSet<&str> = metrics
         .lines()
