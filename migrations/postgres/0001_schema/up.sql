@@ -234,12 +234,13 @@ CREATE VIEW current_usage AS
         SELECT * FROM usage AS u WHERE u.api_key_id = k.id ORDER BY u.generation DESC LIMIT 1
     ) AS u;
 
--- Locks the usage rows of these keys in the order of ids, and returns the ids.
-CREATE FUNCTION lock_usage(keys TEXT[]) RETURNS SETOF TEXT LANGUAGE sql VOLATILE ROWS 16 AS $$
-    SELECT u.api_key_id FROM (
+-- Locks the usage rows of these keys in the order of ids, and returns the ids with the addresses of the rows.
+CREATE FUNCTION lock_usage(keys TEXT[]) RETURNS TABLE (api_key_id TEXT, address TID)
+LANGUAGE sql VOLATILE ROWS 16 AS $$
+    SELECT u.api_key_id, u.ctid FROM (
         SELECT DISTINCT key COLLATE "C" AS id FROM unnest(keys) AS key ORDER BY id
     ) AS k CROSS JOIN LATERAL (
-        SELECT u.api_key_id FROM usage AS u WHERE u.api_key_id = k.id
+        SELECT u.api_key_id, u.ctid FROM usage AS u WHERE u.api_key_id = k.id
         ORDER BY u.generation DESC LIMIT 1 FOR NO KEY UPDATE
     ) AS u
 $$;
@@ -976,6 +977,8 @@ CREATE TYPE fact_usage AS (
     month_used BIGINT,
     throughput_tat_us BIGINT
 );
+-- The address finds the row again without an index.
+CREATE TYPE fact_locked_usage AS (used fact_usage, address TID);
 CREATE TYPE fact_version AS (api_key_id TEXT, version BIGINT);
 -- A session or an API token.
 CREATE TYPE fact_session AS (token BYTEA, account_id TEXT, expires_at BIGINT);
@@ -992,7 +995,7 @@ CREATE FUNCTION lock_facts(
     callers TEXT[],
     keys TEXT[],
     tokens BYTEA[],
-    OUT locked_usage fact_usage[],
+    OUT locked_usage fact_locked_usage[],
     OUT versions fact_version[],
     OUT found_sessions fact_session[],
     OUT open_decisions fact_decision[]
@@ -1002,11 +1005,14 @@ DECLARE
 BEGIN
     PERFORM set_config('idle_in_transaction_session_timeout', '2000', true);
     locked_usage := ARRAY(
-        SELECT ROW(u.api_key_id, u.minute_start, u.minute_used, u.day_start, u.day_used,
-            u.month_start, u.month_used, u.throughput_tat_us)::fact_usage
+        SELECT ROW(
+            ROW(u.api_key_id, u.minute_start, u.minute_used, u.day_start, u.day_used,
+                u.month_start, u.month_used, u.throughput_tat_us)::fact_usage,
+            u.address
+        )::fact_locked_usage
         FROM (SELECT DISTINCT key COLLATE "C" AS id FROM unnest(callers) AS key ORDER BY id) AS k
         CROSS JOIN LATERAL (
-            SELECT * FROM usage AS u WHERE u.api_key_id = k.id
+            SELECT u.*, u.ctid AS address FROM usage AS u WHERE u.api_key_id = k.id
             ORDER BY u.generation DESC LIMIT 1 FOR NO KEY UPDATE
         ) AS u
     );

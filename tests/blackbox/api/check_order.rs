@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Client, Database, Identity, Response, on_both, until_limited, within_one_minute};
+use crate::support::{Database, on_both, until_limited, within_one_minute};
 
 on_both!(
     a_foreign_key_is_rejected_before_the_body_is_checked,

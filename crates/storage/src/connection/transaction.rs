@@ -29,6 +29,7 @@ use crate::{
     },
     disk_space,
     housekeeping::purge_cursor::PurgeCursor,
+    query::row_address::RowAddress,
     rows::row_tags::RowTags,
     send::facts_cache::FactsCache,
 };
@@ -37,6 +38,8 @@ use crate::{
 pub struct Transaction {
     reader: Reader,
     pub(crate) facts_cache: Arc<FactsCache>,
+    /// The addresses of the usage rows that this transaction has locked. Empty on SQLite.
+    pub(crate) usage_addresses: HashMap<ApiKeyId, RowAddress>,
     /// Changes of this transaction that a restored backup would undo, such as revocations. They are appended to the
     /// revocation journal after the commit.
     pub(crate) journaled_acts: JournaledActs,
@@ -81,6 +84,7 @@ impl Transaction {
         Ok(Self {
             reader: Reader::new(connection, RowTags::default()),
             facts_cache,
+            usage_addresses: HashMap::new(),
             journaled_acts: JournaledActs::default(),
             durable_commits,
             purge_cursor: Arc::default(),

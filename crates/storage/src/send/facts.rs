@@ -53,21 +53,26 @@ impl Transaction {
     /// transaction. Changes of a recipient's key do not wait.
     pub fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         let cache = Arc::clone(&self.facts_cache);
-        self.run(|conn| {
+        let (facts, addresses) = self.run(|conn| {
             let ids = query.keys();
-            let FactRows { usage, versions, sessions, decisions } =
+            let FactRows { usage, addresses, versions, sessions, decisions } =
                 statements::lock_facts(conn, query, &ids)?;
             let versions = read_versions(&ids, &versions)?;
             let (keys, webhooks) = read_keys_and_webhooks(conn, query, &ids, &versions, &cache)?;
-            Ok(AdmissionFacts {
+            let usage = by_key(&usage)?;
+            let addresses: Vec<_> = usage.iter().map(|(key, _)| *key).zip(addresses).collect();
+            let facts = AdmissionFacts {
                 sessions: read_sessions(sessions)?,
                 keys: with_standing(keys, read_decisions(decisions)?),
-                usage: by_key(&usage)?,
+                usage: usage.into_iter().collect(),
                 webhooks,
                 idempotency: idempotency::find(conn, &query.idempotency)?,
                 contacts: HashSet::new(),
-            })
-        })
+            };
+            Ok((facts, addresses))
+        })?;
+        self.usage_addresses.extend(addresses);
+        Ok(facts)
     }
 }
 
@@ -129,7 +134,7 @@ fn missing<V>(wanted: &[ApiKeyId], found: &HashMap<ApiKeyId, V>) -> Vec<ApiKeyId
     wanted.iter().filter(|key| !found.contains_key(key)).copied().collect()
 }
 
-fn by_key(rows: &[UsageRow]) -> Result<HashMap<ApiKeyId, Usage>, Fault> {
+fn by_key(rows: &[UsageRow]) -> Result<Vec<(ApiKeyId, Usage)>, Fault> {
     rows.iter().map(|row| Ok((columns::id(&row.api_key_id, "usage")?, row.read()?))).collect()
 }
 

@@ -26,8 +26,10 @@ use crate::{
 
 impl Transaction {
     /// Writes the results of a batch. Also adds the size of the new envelopes to the stored bytes of their senders.
-    /// Each sender must be in `writes.usage`.
+    /// Each sender must be in `changes.usage`. [`lock_facts`](Self::lock_facts) must have locked the usage rows.
     pub fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
+        let address_of = |(key, _): &(ApiKeyId, _)| self.usage_addresses.remove(key);
+        let addresses = changes.usage.iter().filter_map(address_of).collect();
         self.run(|conn| {
             let channels = changes.channels.iter().map(|channel| ChannelRow::new(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
@@ -48,6 +50,7 @@ impl Transaction {
                     .chain(parked)
                     .collect::<Result<_, _>>()?,
                 usage: usage.collect(),
+                addresses,
                 added_bytes: added_bytes(changes)?,
                 leaves: &changes.leaves,
             };

@@ -9,7 +9,7 @@ mod sqlite;
 use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
 use crate::{
-    query::statement::on_either,
+    query::{row_address::RowAddress, statement::on_either},
     rows::{
         channel::ChannelRow,
         delivery::DeliveryRow,
@@ -25,6 +25,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct FactRows {
     pub(crate) usage: Vec<UsageRow>,
+    /// The addresses of the usage rows, in the order of `usage`. Empty on SQLite.
+    pub(crate) addresses: Vec<RowAddress>,
     /// Stored facts versions by key. A key without a stored version is absent.
     pub(crate) versions: Vec<(String, i64)>,
     pub(crate) sessions: Vec<SessionRow>,
@@ -39,6 +41,8 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
     pub(crate) deliveries: Vec<DeliveryRow>,
     pub(crate) usage: Vec<UsageRow>,
+    /// The addresses of the locked rows, in the order of `usage`. Empty on SQLite.
+    pub(crate) addresses: Vec<RowAddress>,
     /// Bytes of the new envelopes, to be added to the stored bytes of each key. In the order of `usage`.
     pub(crate) added_bytes: Vec<i64>,
     /// The hashes of the new envelopes for the transparency log. Empty for no statement.

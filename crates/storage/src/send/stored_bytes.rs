@@ -12,7 +12,7 @@ use sealpost_domain::{AccountId, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    query::{any_of::any_of, statement::Statement},
+    query::{any_of::any_of, row_address::Tid, statement::Statement},
     rows::columns,
     schema::{api_keys as k, stored_bytes as s},
     send::usage_rows,
@@ -51,13 +51,16 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
     }
     match conn {
         AnyConnection::Postgres(conn) => {
-            let senders = deleted.iter().map(|(sender, _)| sender);
-            usage_rows::lock_postgres(conn, senders.clone())?;
+            let bytes: HashMap<_, _> =
+                deleted.iter().map(|(sender, bytes)| (sender, *bytes)).collect();
+            let locked = usage_rows::lock_postgres(conn, bytes.keys().copied())?;
+            let bytes_of = |sender| bytes.get(sender).copied().unwrap_or(0);
             // A second statement subtracts the bytes, because that statement sees the changes of the transaction that
             // held the lock before.
             Statement::command(&SUBTRACT_POSTGRES)
-                .bind_array::<Text, _>(senders)
-                .bind_array::<BigInt, _>(deleted.iter().map(|(_, bytes)| bytes))
+                .bind_array::<Tid, _>(locked.iter().map(|(_, address)| address))
+                .bind_array::<Text, _>(locked.iter().map(|(sender, _)| sender))
+                .bind_array::<BigInt, _>(locked.iter().map(|(sender, _)| bytes_of(sender)))
                 .execute(conn)?;
         }
         AnyConnection::Sqlite(conn) => {

@@ -8,7 +8,10 @@ use diesel::{PgConnection, prelude::*, sql_types::Text};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
-    query::statement::Statement,
+    query::{
+        row_address::{RowAddress, Tid},
+        statement::Statement,
+    },
 };
 
 /// Locks the usage rows of these API keys in the order of ids, like the batches of sends. Not needed on SQLite.
@@ -17,38 +20,35 @@ pub(crate) fn lock<S: Into<String>>(
     keys: impl Iterator<Item = S>,
 ) -> Result<(), Fault> {
     match conn {
-        AnyConnection::Postgres(conn) => lock_postgres(conn, keys),
+        AnyConnection::Postgres(conn) => lock_postgres(conn, keys).map(drop),
         AnyConnection::Sqlite(_) => Ok(()),
     }
 }
 
+/// Like [`lock`]. Returns the addresses of the rows by key.
 pub(crate) fn lock_postgres<S: Into<String>>(
     conn: &mut PgConnection,
     keys: impl Iterator<Item = S>,
-) -> Result<(), Fault> {
-    Statement::<_, Text>::query("/* usage_rows.lock_postgres */ SELECT lock_usage(?)")
-        .bind_array::<Text, String>(keys.map(Into::into))
-        .load::<String>(conn)?;
-    Ok(())
+) -> Result<Vec<(String, RowAddress)>, Fault> {
+    let statement = Statement::<_, (Text, Tid)>::query(
+        "/* usage_rows.lock_postgres */ SELECT api_key_id, address FROM lock_usage(?)",
+    );
+    Ok(statement.bind_array::<Text, String>(keys.map(Into::into)).load(conn)?)
 }
 
-/// Returns the text of a statement that updates usage rows. The transaction must have locked the rows before.
+/// Returns the text of a statement that updates usage rows by their addresses. The transaction must have locked the
+/// rows before.
 ///
-/// The statement has one array for each of `columns`; one of them is `api_key_id`. `values` assigns new values to the
-/// row `u`, with the elements of the arrays as the columns of `n`.
+/// The first array contains the addresses. One more array follows for each of `columns`; one of them is `api_key_id`.
+/// `values` assigns new values to the row `u`, with the elements of the arrays as the columns of `n`.
+///
+/// The comparison of the key cannot use an index, so PostgreSQL has only one plan: to read the row at each address.
 pub(crate) fn update(columns: &[&str], values: &str) -> String {
-    let arrays: Vec<_> = columns.iter().map(|column| format!("unnest(?) AS {column}")).collect();
-    let arrays = arrays.join(", ");
+    let arrays: String = columns.iter().map(|column| format!(", unnest(?) AS {column}")).collect();
     format!(
         "/* usage_rows.update */ UPDATE usage AS u SET {values}, {NEXT_GENERATION}
-         FROM (
-             SELECT n.*, (
-                 SELECT c.generation FROM usage AS c WHERE c.api_key_id = n.api_key_id
-                 ORDER BY c.generation DESC LIMIT 1
-             ) AS newest
-             FROM (SELECT {arrays}) AS n OFFSET 0
-         ) AS n
-         WHERE u.api_key_id = ANY (ARRAY[n.api_key_id]) AND u.generation = n.newest"
+         FROM (SELECT unnest(?) AS address{arrays}) AS n
+         WHERE u.ctid = n.address AND u.api_key_id IS NOT DISTINCT FROM n.api_key_id"
     )
 }
 

@@ -271,8 +271,15 @@ impl Fixture {
         webhook
     }
 
+    /// Locks the usage rows of the changes, then applies the changes.
     pub(in crate::tests) fn apply(&self, changes: &WriteSet) {
-        self.write(Durability::Durable, |tx| tx.apply(changes)).unwrap();
+        let callers = changes.usage.iter().map(|(key, _)| *key).collect();
+        let locked = FactsQuery { callers, ..FactsQuery::default() };
+        self.write(Durability::Durable, |tx| {
+            tx.lock_facts(&locked)?;
+            tx.apply(changes)
+        })
+        .unwrap();
     }
 
     /// Stores `count` envelopes to the owner of a webhook, each with a delivery without a lease. Returns the

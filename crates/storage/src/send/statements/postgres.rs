@@ -16,6 +16,7 @@ use super::{BatchRows, FactRows};
 use crate::{
     connection::fault::Fault,
     query::{
+        row_address::{RowAddress, Tid},
         row_types::{self, SelectedRow, StoredRow},
         statement::Statement,
     },
@@ -42,14 +43,15 @@ pub(super) fn lock_facts(
 ) -> Result<FactRows, Fault> {
     type Records<R> = Array<Record<R>>;
     type Row = (
-        Records<usage::SqlType>,
+        Records<(Record<usage::SqlType>, Tid)>,
         Records<facts_versions::SqlType>,
         Records<sessions::SqlType>,
         Records<(Text, Text, Text, Text, BigInt)>,
     );
     type UsageRecord = <UsageRow as Queryable<usage::SqlType, Pg>>::Row;
     type DecisionRecord = (String, String, String, String, i64);
-    type Found = (Vec<UsageRecord>, Vec<(String, i64)>, Vec<SessionRow>, Vec<DecisionRecord>);
+    type Found =
+        (Vec<(UsageRecord, RowAddress)>, Vec<(String, i64)>, Vec<SessionRow>, Vec<DecisionRecord>);
 
     let statement =
         Statement::<_, Row>::query("/* send.lock_facts */ SELECT * FROM lock_facts(?, ?, ?)")
@@ -57,11 +59,13 @@ pub(super) fn lock_facts(
             .bind_array::<Text, _>(columns::texts(keys).into_iter())
             .bind_array::<Binary, _>(query.sessions.iter().map(|token| &token.0[..]));
     let (usage, versions, sessions, decisions): Found = statement.get_result(conn)?;
+    let (usage, addresses): (Vec<_>, Vec<_>) = usage.into_iter().unzip();
     let usage = usage.into_iter().map(<UsageRow as Queryable<usage::SqlType, Pg>>::build);
     let decision =
         |(key, kind, status, reason, since)| (key, ReasonRow { kind, status, reason, since });
     Ok(FactRows {
         usage: usage.collect::<Result<_, _>>().map_err(Error::DeserializationError)?,
+        addresses,
         versions,
         sessions,
         decisions: decisions.into_iter().map(decision).collect(),
@@ -70,14 +74,14 @@ pub(super) fn lock_facts(
 
 /// Stores envelopes and deliveries, and updates usage, in one statement.
 pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
-    let BatchRows { envelopes, deliveries, usage, added_bytes, leaves } = rows;
+    let BatchRows { envelopes, deliveries, usage, addresses, added_bytes, leaves } = rows;
     let statement = if envelopes.is_empty() && deliveries.is_empty() {
         Statement::command(&SET_USAGE)
     } else {
         let statement = EnvelopeRow::bind_arrays(envelopes, Statement::command(&STORE_BATCH));
         DeliveryRow::bind_arrays(deliveries, statement).bind::<Binary, _>(*leaves)
     };
-    let statement = UsageRow::bind_arrays(usage, statement);
+    let statement = UsageRow::bind_arrays(usage, statement.bind_array::<Tid, _>(addresses.iter()));
     let updated = statement.bind_array::<BigInt, _>(added_bytes.iter()).execute(conn)?;
     if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }

@@ -45,6 +45,7 @@ pub(super) fn lock_facts(
     let texts = columns::texts(keys);
     Ok(FactRows {
         usage: u::table.filter(any_of(u::api_key_id, callers)).load(conn)?,
+        addresses: Vec::new(),
         versions: v::table.filter(any_of(v::api_key_id, &texts)).load(conn)?,
         sessions: read_sessions(conn, &query.sessions)?,
         decisions: read_decisions(conn, &texts)?,

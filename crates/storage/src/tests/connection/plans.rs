@@ -172,6 +172,7 @@ fn prepare_send_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
         envelopes,
         deliveries,
         usage: Vec::new(),
+        addresses: Vec::new(),
         added_bytes: Vec::new(),
         leaves: &[],
     };

@@ -81,12 +81,13 @@ fn the_hot_path_uses_prepared_statements() {
     let kept = kept_statements(&db);
     for _ in 0..2 {
         let envelope = Arc::new(envelope(&key.id, &key.id));
-        db.apply(&WriteSet {
+        let changes = WriteSet {
             leased: vec![delivery(&envelope, &to, LeaseToken(1), 5)],
             envelopes: vec![envelope],
             usage: vec![(key.id, Usage::UNUSED)],
             ..WriteSet::default()
-        });
+        };
+        db.write(Durable, |tx| tx.apply(&changes)).unwrap();
     }
     let kept = kept.lock().unwrap();
     let starts =

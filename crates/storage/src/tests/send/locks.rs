@@ -16,7 +16,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::transaction::Transaction,
-    tests::fixture::{Fixture, secrets},
+    tests::fixture::{Fixture, postgres, secrets},
 };
 
 on_both!(
@@ -59,6 +59,27 @@ fn concurrent_batches_count_usage_exactly(db: &Fixture) {
         }
     });
     assert_eq!(used(db, &key).month.used, THREADS * ROUNDS);
+}
+
+/// SQLite has one writer, so a transaction needs no lock.
+#[test]
+fn postgresql_changes_only_locked_usage() {
+    let db = postgres();
+    let (key, other) = (db.activate(), db.activate());
+    let usage = [&other, &key].map(|key| (key.id, Usage::UNUSED)).to_vec();
+    let changes = WriteSet { usage, ..WriteSet::default() };
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
+    let without_other = db.write(Durable, |tx| {
+        tx.lock_facts(&wanted)?;
+        tx.apply(&changes)
+    });
+    assert!(matches!(without_other, Err(StoreError::Corrupt("usage"))), "{without_other:?}");
+    let twice = db.write(Durable, |tx| {
+        count_up(tx, &[&key, &other])?;
+        tx.apply(&changes)
+    });
+    assert!(matches!(twice, Err(StoreError::Corrupt("usage"))), "{twice:?}");
+    assert_eq!((used(&db, &key), used(&db, &other)), (Usage::UNUSED, Usage::UNUSED));
 }
 
 fn batches_with_the_same_keys_do_not_deadlock(db: &Fixture) {
