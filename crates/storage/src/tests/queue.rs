@@ -7,6 +7,7 @@ mod disabled_webhooks;
 mod events;
 mod expiry;
 mod fair_claims;
+mod full_tables;
 mod incidents;
 mod outcomes;
 mod receipts;
