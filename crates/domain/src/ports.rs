@@ -14,7 +14,7 @@ mod overview;
 mod relays;
 mod store;
 
-pub use closing::{ClosedPortion, ClosingExtent, DeletedRows};
+pub use closing::{ClosedPortion, Closing, ClosingExtent, DeletedRows};
 pub use delivery::{FailureRange, RecoverySummary, WaitingEnvelope, WaitingTransfer};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard, VettedUrl,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::named_enum::named_enum;
+use crate::{Timestamp, named_enum::named_enum};
 
 named_enum! {
     /// The amount of data that the closing of an account deletes.
@@ -16,10 +16,20 @@ named_enum! {
     }
 }
 
-/// The result of one call of `close_portion`.
+/// The closing of an account, which takes several transactions. A second request continues the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closing {
+    /// Time of the first request.
+    pub closed_at: Timestamp,
+    /// The larger extent of this request and all earlier ones.
+    pub extent: ClosingExtent,
+}
+
+/// The result of one step in the closing of an account. Each step changes a limited number of rows, so that no
+/// transaction becomes too long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClosedPortion {
-    /// Numbers of rows that this call deleted or changed.
+    /// Numbers of rows that this step deleted or changed.
     pub rows: DeletedRows,
     /// Whether the closing is complete.
     pub is_complete: bool,

@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, Timestamp,
-    ports::{ClosingExtent, DeletedRows, Durability, StoreError},
+    ports::{Closing, ClosingExtent, DeletedRows, Durability, StoreError},
 };
 use sealpost_storage::{Database, Transaction};
 use serde::Serialize;
@@ -53,8 +53,7 @@ pub struct KeptData {
 impl AccountClosed {
     fn new(
         account_id: AccountId,
-        closed_at: Timestamp,
-        extent: ClosingExtent,
+        Closing { closed_at, extent }: Closing,
         deleted: DeletedRows,
         complete: bool,
     ) -> Self {
@@ -86,8 +85,8 @@ impl Operator {
 
     fn close(&self, id: &AccountId, extent: ClosingExtent) -> Result<AccountClosed, OperatorError> {
         let now = self.clock.now();
-        let ended = self.perform(|tx| Ok(begin(tx, id, extent, now)?.ok_or(NO_ACCOUNT)?))?;
-        Ok(finish(&self.store, id, extent, now, ended)?)
+        let begun = self.perform(|tx| Ok(begin(tx, id, extent, now)?.ok_or(NO_ACCOUNT)?))?;
+        Ok(finish(&self.store, id, now, begun)?)
     }
 }
 
@@ -98,23 +97,22 @@ impl Accounts {
         let begun = self.audited_act_as_owner(owner, "closing the account", |tx| {
             Ok(begin(tx, &id, extent, now)?.ok_or(NO_LOGIN)?)
         });
-        let closed = begun.and_then(|ended| Ok(finish(&self.core.store, &id, extent, now, ended)?));
+        let closed = begun.and_then(|begun| Ok(finish(&self.core.store, &id, now, begun)?));
         // The cache is invalidated even after an error, because the first transactions may have been committed.
         self.core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&id));
         closed
     }
 }
 
-/// Makes an account unusable. Returns the deleted rows and the record of the act. `None` if the account does not exist.
+/// Makes an account unusable. Returns the closing with the deleted rows, and the record of the act. `None` if the
+/// account does not exist.
 fn begin(
     tx: &mut Transaction,
     id: &AccountId,
     extent: ClosingExtent,
     now: Timestamp,
-) -> Result<Option<(DeletedRows, ActionRecord)>, StoreError> {
-    if !tx.begin_closing(id, extent, now)? {
-        return Ok(None);
-    }
+) -> Result<Option<(Begun, ActionRecord)>, StoreError> {
+    let Some(closing) = tx.begin_closing(id, extent, now)? else { return Ok(None) };
     let sessions = tx.end_sessions(Some(id), SESSIONS_MAX)?;
     let api_tokens = tx.delete_api_tokens_of(id)?;
     let action = match extent {
@@ -122,28 +120,31 @@ fn begin(
         ClosingExtent::Erase => "account.erase",
     };
     let detail = json!({"sessions": sessions, "api_tokens": api_tokens});
-    // The account has no owner any more who could read its activity.
+    // The activity log gets no entry, because the account has no owner any more who could read the log.
     let record = ActionRecord::new(action, id, Concerned::Service, detail);
-    Ok(Some((DeletedRows { sessions, api_tokens, ..DeletedRows::default() }, record)))
+    let rows = DeletedRows { sessions, api_tokens, ..DeletedRows::default() };
+    Ok(Some(((closing, rows), record)))
 }
 
-/// Deletes the rows of an unusable account in portions.
+/// A closing, and the rows that its first transaction has deleted.
+type Begun = (Closing, DeletedRows);
+
+/// Deletes the rows of an unusable account in portions, at most [`PORTIONS_MAX`]. The result shows if rows are left.
 fn finish(
     store: &Database,
     id: &AccountId,
-    extent: ClosingExtent,
     now: Timestamp,
-    mut rows: DeletedRows,
+    (closing, mut rows): Begun,
 ) -> Result<AccountClosed, StoreError> {
     for _ in 0..PORTIONS_MAX {
         let portion =
             store.write(Durability::Durable, |tx| tx.close_portion(id, now, ROWS_PER_WRITE))?;
         rows = rows.plus(portion.rows);
         if portion.is_complete {
-            return Ok(AccountClosed::new(*id, now, extent, rows, true));
+            return Ok(AccountClosed::new(*id, closing, rows, true));
         }
     }
-    Ok(AccountClosed::new(*id, now, extent, rows, false))
+    Ok(AccountClosed::new(*id, closing, rows, false))
 }
 
 /// Maximum number of sessions that the first transaction ends. On SQLite, sends wait for the transaction.

@@ -123,7 +123,7 @@ fn housekeeping_continues_an_interrupted_closing() {
         let now = Timestamp::from_millis(1_790_000_000_000);
         let begun = store
             .write(Durability::Durable, |tx| tx.begin_closing(&account, ClosingExtent::Erase, now));
-        assert!(begun.unwrap());
+        assert!(begun.unwrap().is_some());
         let is_erased = || {
             let shown = world.operator().show_account(&account).unwrap();
             shown.account.erased_at.is_some()

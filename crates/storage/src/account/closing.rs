@@ -10,7 +10,7 @@ use diesel::{
 };
 use sealpost_domain::{
     AccountId, ApiKeyId, KeyStatus, Timestamp,
-    ports::{ClosedPortion, ClosingExtent, DeletedRows, JournaledAct, StoreError},
+    ports::{ClosedPortion, Closing, ClosingExtent, DeletedRows, JournaledAct, StoreError},
 };
 
 use super::{activity, erased_handles};
@@ -27,26 +27,26 @@ impl Transaction {
     /// keys). Then [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several calls.
     ///
     /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
-    /// [`ClosingExtent::Erase`], but not back. Returns `false` if the account does not exist.
+    /// [`ClosingExtent::Erase`], but not back. The times of the first closing and of the first erasure stay. Returns `None` if the account does not exist.
     pub fn begin_closing(
         &mut self,
         account: &AccountId,
         extent: ClosingExtent,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let is_found = self.run(|conn| begin(conn, &account.to_string(), extent, now))?;
-        if is_found {
-            self.journaled_acts.add(match extent {
+    ) -> Result<Option<Closing>, StoreError> {
+        let closing = self.run(|conn| begin(conn, &account.to_string(), extent, now))?;
+        if let Some(closing) = closing {
+            self.journaled_acts.add(match closing.extent {
                 ClosingExtent::Close => JournaledAct::AccountClosed(*account),
                 ClosingExtent::Erase => JournaledAct::AccountErased(*account),
             });
         }
-        Ok(is_found)
+        Ok(closing)
     }
 
-    /// Deletes some rows of a closed account: at most about `limit` rows. Run each call in a separate transaction. A
-    /// call locks at most one API key. A transaction with several calls would lock several keys in no fixed order,
-    /// which could cause a deadlock.
+    /// Deletes the next rows of a closed account, about `limit` at most. Returns the numbers of deleted rows, and
+    /// whether the closing is complete. Run each call in a separate transaction: a call locks at most one API key. A
+    /// transaction with several calls would lock several keys in no fixed order, which could cause a deadlock.
     pub fn close_portion(
         &mut self,
         account: &AccountId,
@@ -114,30 +114,34 @@ fn portion(rows: DeletedRows) -> ClosedPortion {
 }
 
 /// Marks an account as closed, and prevents logins. For this, replaces the hash of the login secret by zeros, which
-/// match no secret, and removes the recovery code. Returns `false` if the account does not exist.
+/// match no secret, and removes the recovery code. Returns `None` if the account does not exist.
 fn begin(
     conn: &mut AnyConnection,
     account: &str,
     extent: ClosingExtent,
     now: Timestamp,
-) -> Result<bool, Fault> {
+) -> Result<Option<Closing>, Fault> {
     let locked = Locked::new(a::table.find(account), RowLock::Alone);
     let found = on_backend!(conn, c => locked.get_result::<AccountRow>(c).optional())?;
-    let Some(AccountRow { closed_at, closing, partner_id, .. }) = found else { return Ok(false) };
-    let is_erasing =
-        extent == ClosingExtent::Erase || closing.as_deref() == Some(ClosingExtent::Erase.as_str());
+    let Some(AccountRow { closed_at, closing, erased_at, partner_id, .. }) = found else {
+        return Ok(None);
+    };
+    let is_erasing = extent == ClosingExtent::Erase
+        || closing.as_deref() == Some(ClosingExtent::Erase.as_str())
+        || erased_at.is_some();
     let extent = if is_erasing { ClosingExtent::Erase } else { ClosingExtent::Close };
+    let closed_at = closed_at.unwrap_or(now.as_millis());
     diesel::update(a::table.find(account))
         .set((
             a::login_secret.eq(vec![0_u8; 32]),
             a::recovery_code.eq(None::<Vec<u8>>),
-            a::closed_at.eq(closed_at.unwrap_or(now.as_millis())),
+            a::closed_at.eq(closed_at),
             a::partner_id.eq(partner_id.filter(|_| !is_erasing)),
             a::closing.eq(extent.as_str()),
             a::tag.eq(None::<Vec<u8>>),
         ))
         .execute(conn)?;
-    Ok(true)
+    Ok(Some(Closing { closed_at: Timestamp::from_millis(closed_at), extent }))
 }
 
 fn extent_of(conn: &mut AnyConnection, account: &str) -> Result<Option<ClosingExtent>, Fault> {
@@ -184,7 +188,7 @@ fn erase_rows(
     limit: u32,
 ) -> Result<Option<DeletedRows>, Fault> {
     // The logged attempts of deleted webhooks contain responses of receivers. The database does not store the owner of
-    // a deleted webhook. Therefore this deletes the attempts of the deleted webhooks of all accounts.
+    // a deleted webhook. Therefore the next statement deletes the attempts of deleted webhooks of all accounts.
     if deleted_webhooks::purge(conn, now, limit.into())? > 0 {
         return Ok(Some(DeletedRows::default()));
     }
@@ -214,7 +218,8 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
     let mut rows =
         DeletedRows { idempotency_keys, daily_counts, contacts, ..DeletedRows::default() };
     if idempotency_keys.max(daily_counts).max(contacts).max(statements) < u64::from(limit) {
-        // The other columns of the policy stay, because they still decide how much senders see of their receipts.
+        // Keeps the other columns of the policy, because these columns still decide how much of the receipts senders
+        // see.
         sql_query(EMPTY_LISTS).bind::<Text, _>(key).execute(conn)?;
         diesel::update(k::table.find(key))
             .set((k::label.eq(ERASED_LABEL), k::handle.eq(None::<String>)))
@@ -242,16 +247,12 @@ fn finish(
     extent: ClosingExtent,
     now: Timestamp,
 ) -> Result<bool, Fault> {
+    if extent == ClosingExtent::Erase {
+        let first = a::table.find(account).filter(a::erased_at.is_null());
+        diesel::update(first).set(a::erased_at.eq(now.as_millis())).execute(conn)?;
+    }
     let of_extent = a::table.find(account).filter(a::closing.eq(extent.as_str()));
-    let closing = a::closing.eq(None::<String>);
-    let update = diesel::update(of_extent);
-    let updated = match extent {
-        ClosingExtent::Close => update.set(closing).execute(conn)?,
-        ClosingExtent::Erase => {
-            update.set((closing, a::erased_at.eq(now.as_millis()))).execute(conn)?
-        }
-    };
-    Ok(updated == 1)
+    Ok(diesel::update(of_extent).set(a::closing.eq(None::<String>)).execute(conn)? == 1)
 }
 
 /// A row of the table `accounts`.

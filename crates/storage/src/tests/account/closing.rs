@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sealpost_domain::{
     AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey, ApiKeyId, Handle,
     KeyStatus, PartnerId, ReceiptPolicy, RecipientPolicy, Session,
-    ports::{ClosingExtent, DeletedRows, Durability::Durable, HandleOwner},
+    ports::{Closing, ClosingExtent, DeletedRows, Durability::Durable, HandleOwner},
 };
 
 use crate::tests::{
@@ -75,7 +75,7 @@ fn login(account: &AccountId) -> Activity {
     }
 }
 
-fn begin(db: &Fixture, account: &AccountId, extent: ClosingExtent) -> bool {
+fn begin(db: &Fixture, account: &AccountId, extent: ClosingExtent) -> Option<Closing> {
     db.write(Durable, |tx| tx.begin_closing(account, extent, at(50))).unwrap()
 }
 
@@ -121,7 +121,7 @@ fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     let (mine, other) = (account(db, "alice"), account(db, "bob"));
     let secret = db.read(|reader| reader.find_login_secret(&other.account_id)).unwrap();
     assert_eq!(rows_of(db, &mine), ALL);
-    assert!(begin(db, &mine.account_id, ClosingExtent::Close));
+    assert!(begin(db, &mine.account_id, ClosingExtent::Close).is_some());
     assert_eq!(db.read(|reader| reader.find_login_secret(&mine.account_id)).unwrap(), None);
     assert_eq!(db.read(|reader| reader.find_recovery_code(&mine.account_id)).unwrap(), None);
     assert_eq!(db.count("accounts WHERE recovery_code IS NULL"), 1);
@@ -147,7 +147,7 @@ fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
 
 fn an_erased_account_has_no_names(db: &Fixture) {
     let (mine, other) = (account(db, "alice"), account(db, "bob"));
-    assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase).is_some());
     let erased = finish(db, &mine.account_id, 500);
     let expected = DeletedRows {
         sessions: 3,
@@ -179,7 +179,7 @@ fn an_erased_account_has_no_names(db: &Fixture) {
 
 fn a_closing_continues_where_it_stopped(db: &Fixture) {
     let mine = account(db, "alice");
-    assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase).is_some());
     for _ in 0..4 {
         let found = db.write(Durable, crate::Transaction::find_closing).unwrap();
         assert_eq!(found, Some(mine.account_id));
@@ -187,7 +187,10 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
         assert!(!portion.unwrap().is_complete);
     }
     // A repeated command with a smaller extent still erases.
-    assert!(begin(db, &mine.account_id, ClosingExtent::Close));
+    let closing = Closing { closed_at: at(50), extent: ClosingExtent::Erase };
+    let repeated =
+        db.write(Durable, |tx| tx.begin_closing(&mine.account_id, ClosingExtent::Close, at(70)));
+    assert_eq!(repeated.unwrap(), Some(closing));
     finish(db, &mine.account_id, 2);
     assert_eq!(rows_of(db, &mine), [0; 12]);
     assert_eq!(db.write(Durable, crate::Transaction::find_closing).unwrap(), None);
@@ -196,18 +199,24 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
 
 fn a_closed_account_can_be_erased_later(db: &Fixture) {
     let mine = account(db, "alice");
-    assert!(begin(db, &mine.account_id, ClosingExtent::Close));
+    assert!(begin(db, &mine.account_id, ClosingExtent::Close).is_some());
     finish(db, &mine.account_id, 500);
-    assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase).is_some());
     let erased = finish(db, &mine.account_id, 500);
     assert_eq!((erased.labels, erased.handles, erased.keys_revoked), (2, 1, 0));
     assert_eq!(rows_of(db, &mine), [0; 12]);
     assert_eq!(db.count("accounts WHERE closed_at = 50 AND erased_at = 60"), 1);
+    // A later command shows that the account is erased, and keeps the time.
+    let again = begin(db, &mine.account_id, ClosingExtent::Close).unwrap();
+    assert_eq!(again.extent, ClosingExtent::Erase);
+    db.execute("UPDATE accounts SET erased_at = 55").unwrap();
+    finish(db, &mine.account_id, 500);
+    assert_eq!(db.count("accounts WHERE erased_at = 55 AND closing IS NULL"), 1);
 }
 
 fn an_account_that_does_not_exist_is_not_closed(db: &Fixture) {
     let unknown = crate::tests::fixture::account().id;
-    assert!(!begin(db, &unknown, ClosingExtent::Erase));
+    assert!(begin(db, &unknown, ClosingExtent::Erase).is_none());
     assert_eq!(finish(db, &unknown, 9), DeletedRows::default());
     assert!(db.read(|reader| reader.keys_of(&unknown, 9, at(0), 0)).unwrap().is_empty());
 }
