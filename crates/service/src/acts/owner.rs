@@ -59,7 +59,8 @@ impl Owner<'_> {
         core.block(core, move |core| is_confirmed(core, &session)).await
     }
 
-    /// Confirms the owner. Needs the login secret, unless it was given within the last five minutes.
+    /// Confirms the owner. Needs the login secret, unless the secret was given within the last five minutes. The inner
+    /// error means that the secret is missing or wrong. Refuses a session that has ended.
     pub async fn confirm(
         &self,
         login_secret: Option<String>,
@@ -84,8 +85,8 @@ impl ProvenOwner {
             return Err(NO_SESSION.into());
         }
         let OwnerProof::Secret(login_secret) = &self.proof else {
-            // The time was checked before. Another session may have replaced the secrets since, which ends a
-            // confirmation.
+            // [`Owner::confirm`] has checked the age of the confirmation. Another session may have replaced the secrets
+            // since, which deletes the confirmation.
             let is_confirmed = tx.session_confirmed_at(token)?.is_some();
             return if is_confirmed { Ok(()) } else { Err(NO_SESSION.into()) };
         };
@@ -165,8 +166,8 @@ impl Accounts {
         self.record_wrong_secret(&owner, "confirmation on the dashboard", &confirmed)?;
         match confirmed {
             Ok(()) => Ok(Ok(ProvenOwner { proof: OwnerProof::Confirmed, ..owner })),
-            Err(Abort::Refused(_)) => Ok(Err(ConfirmationFault::Wrong)),
-            Err(Abort::Store(error)) => Err(error.into()),
+            Err(Abort::Refused(WRONG_SECRET)) => Ok(Err(ConfirmationFault::Wrong)),
+            Err(abort) => Err(abort.into()),
         }
     }
 }
