@@ -47,7 +47,9 @@ struct Failure {
 }
 
 impl AwsKms {
-    /// Calls an action of the key: `Encrypt` or `Decrypt`. The encryption context binds a wrapped key to this use.
+    /// Calls the action `Encrypt` or `Decrypt` with the key. `field` is the name of the input in the request, and
+    /// `base64` its value. Both actions send the same encryption context, so the service does not decrypt ciphertexts
+    /// that were made for another purpose.
     fn call(&self, action: &str, field: &str, base64: &str) -> Result<Success, ProviderError> {
         let Self { service, key, region, endpoint, .. } = self;
         let body = json!({
@@ -101,25 +103,35 @@ impl AwsKms {
 
     fn credentials(&self) -> Result<Credentials, ProviderError> {
         let text = self.service.read(&self.credentials_file)?;
-        let find = |name: &str| {
-            let pairs = text.lines().filter_map(|line| line.split_once('='));
-            pairs.map(|(key, value)| (key.trim(), value.trim())).find(|(key, _)| *key == name)
-        };
-        let (Some((_, id)), Some((_, secret))) =
-            (find("aws_access_key_id"), find("aws_secret_access_key"))
+        let find = |name| member_of_first_profile(&text, name);
+        let (Some(id), Some(secret)) = (find("aws_access_key_id"), find("aws_secret_access_key"))
         else {
             let file = self.credentials_file.display();
             return Err(self.service.unreachable(&format!(
                 "the file {file} lacks aws_access_key_id or aws_secret_access_key"
             )));
         };
-        let session_token = find("aws_session_token");
         Ok(Credentials {
             access_key_id: id.to_owned(),
             secret_access_key: Zeroizing::new(secret.to_owned()),
-            session_token: session_token.map(|(_, token)| Zeroizing::new(token.to_owned())),
+            session_token: find("aws_session_token").map(|token| Zeroizing::new(token.to_owned())),
         })
     }
+}
+
+/// Returns the value of a member in the first profile of a credentials file. Members of later profiles do not count,
+/// because a session token is valid only with the keys of its own profile.
+fn member_of_first_profile<'text>(text: &'text str, name: &str) -> Option<&'text str> {
+    let mut profiles = 0;
+    let first = text.lines().take_while(|line| {
+        profiles += u32::from(line.trim_start().starts_with('['));
+        profiles < 2
+    });
+    let members = first.filter_map(|line| line.split_once('='));
+    members
+        .map(|(key, value)| (key.trim(), value.trim()))
+        .find(|(key, _)| *key == name)
+        .map(|it| it.1)
 }
 
 impl KekProvider for AwsKms {
@@ -150,7 +162,7 @@ impl fmt::Debug for AwsKms {
     }
 }
 
-/// The errors with which the service refuses the use of the key. All other errors can pass by themselves.
+/// Errors that mean that the service refuses the use of the key. All other errors may be temporary.
 const REFUSALS: [&str; 9] = [
     "AccessDeniedException",
     "DisabledException",
@@ -162,3 +174,17 @@ const REFUSALS: [&str; 9] = [
     "NotFoundException",
     "UnrecognizedClientException",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::member_of_first_profile;
+
+    #[test]
+    fn only_the_first_profile_counts() {
+        let text = "# keys\n[default]\naws_access_key_id = first\n\n[other]\naws_access_key_id=other\naws_session_token=token\n";
+        assert_eq!(member_of_first_profile(text, "aws_access_key_id"), Some("first"));
+        assert_eq!(member_of_first_profile(text, "aws_session_token"), None);
+        let without_profile = "aws_session_token=token\n";
+        assert_eq!(member_of_first_profile(without_profile, "aws_session_token"), Some("token"));
+    }
+}
