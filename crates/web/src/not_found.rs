@@ -15,7 +15,8 @@ pub async fn no_such_page(
     app: web::Data<WebState>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    if request.path().starts_with("/v1") || !accepts_html(request.headers()) {
+    let path = request.path();
+    if path == "/v1" || path.starts_with("/v1/") || !accepts_html(request.headers()) {
         return sealpost_api::no_such_path(request).await;
     }
     let layout = Layout { site: &app.site, title: "No such page", nav: &Nav::SITE, current: "" };
