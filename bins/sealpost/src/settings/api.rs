@@ -34,8 +34,8 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     activations_per_minute: u32,
-    /// Wrong login secrets per minute and client address, and logins per minute, client address and account; 0 turns
-    /// the limit off
+    /// Wrong login secrets, recovery codes and invites per minute and client address, and logins per minute, client
+    /// address and account; 0 turns the limit off
     #[arg(
         long,
         env = "SEALPOST_LOGINS_PER_MINUTE",
@@ -43,8 +43,9 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     logins_per_minute: u32,
-    /// Requests about the account and its API tokens per minute and session, four times as many per account, and login
-    /// secret rotations per account; 0 turns the limit off
+    /// Requests about the account and its API tokens per minute and session, and four times as many per account; login
+    /// secret rotations and recoveries per account; requests that end sessions, tokens or keys per session; 0 turns the
+    /// limits off
     #[arg(
         long,
         env = "SEALPOST_ACCOUNT_CHANGES_PER_MINUTE",
@@ -202,7 +203,7 @@ impl From<&WebArgs> for WebSettings {
     fn from(args: &WebArgs) -> Self {
         let WebArgs {
             dashboard_per_minute,
-            // A setting of the service.
+            // Belongs to the settings of the service.
             sales_contact: _,
             live_logs_per_account,
             live_logs,
