@@ -44,10 +44,12 @@ pub(crate) fn lock_postgres<S: Into<String>>(
 ///
 /// The comparison of the key cannot use an index, so PostgreSQL has only one plan: to read the row at each address.
 pub(crate) fn update(columns: &[&str], values: &str) -> String {
-    let arrays: String = columns.iter().map(|column| format!(", unnest(?) AS {column}")).collect();
+    let columns = std::iter::once(&"address").chain(columns);
+    let arrays: Vec<_> = columns.map(|column| format!("unnest(?) AS {column}")).collect();
+    let arrays = arrays.join(", ");
     format!(
         "/* usage_rows.update */ UPDATE usage AS u SET {values}, {NEXT_GENERATION}
-         FROM (SELECT unnest(?) AS address{arrays}) AS n
+         FROM (SELECT {arrays}) AS n
          WHERE u.ctid = n.address AND u.api_key_id IS NOT DISTINCT FROM n.api_key_id"
     )
 }
