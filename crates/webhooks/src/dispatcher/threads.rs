@@ -64,8 +64,8 @@ pub(super) struct Threads {
 }
 
 impl ThreadStarter {
-    /// Starts all threads. If a thread fails to start, the threads that already run end, because all inboxes are
-    /// closed.
+    /// Starts all threads. If a thread fails to start, the caller must raise the shutdown signal, which ends the threads
+    /// that already run.
     pub(super) fn start(&self) -> io::Result<(Threads, Arc<WorkerInboxes>, TestInbox)> {
         let (outcomes, outcome_inbox) = mpsc::channel();
         let mut inboxes = Vec::new();
@@ -94,7 +94,7 @@ impl ThreadStarter {
         let sweeper =
             Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock(), shared());
         let (test_sender, tests) = self.start_test_sender()?;
-        // Starts last, because it claims nothing while another thread is not running.
+        // Starts the sweeper last. While another thread is not running, the sweeper claims nothing.
         let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
         let threads = Threads {
             workers,
