@@ -29,7 +29,7 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     confirmation::confirm(&args.noun)?;
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
-    // These commands record no act of their own.
+    // Attaches no journal for these commands, because they open the revocation journal themselves.
     let is_about_journal = matches!(args.noun, Noun::Journal(_) | Noun::Recover(_));
     let journal = if is_about_journal { None } else { desk.attach_journal()? };
     let done = act(&desk, output, &args.noun);

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         };
         if end == End::KeysLost {
             tracing::error!("starting again without the keys");
-            // The stop ends with the process if it takes longer.
+            // If the stop takes longer, `start_again` cuts it off, because it replaces the running program.
             drop(actix_rt::time::timeout(WITHDRAWAL_STOP_MAX, node.stop()).await);
             spans.iter().for_each(SpanExporter::stop);
             return Err(start_again());
@@ -124,7 +124,8 @@ async fn failed(node: &Node) -> End {
     }
 }
 
-/// Executes this program with the same arguments, to wait for the key provider. Returns only if that fails.
+/// Replaces the running program by itself, with the same arguments. The new program waits for the key provider. Returns
+/// the failure if the program cannot be executed.
 fn start_again() -> Fault {
     let error = environment::this_program().map(|mut program| program.env(WAIT, "true").exec());
     let error = error.unwrap_or_else(|error| error);

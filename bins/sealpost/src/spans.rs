@@ -1,4 +1,4 @@
-//! Exports spans of requests, commits and attempts to a collector. Only builds with the feature `otlp` can.
+//! Exports spans of requests, commits and webhook attempts to a collector. Needs a build with the feature `otlp`.
 
 #[cfg(feature = "otlp")]
 mod collector;
@@ -15,10 +15,10 @@ use crate::fault::Fault;
 #[cfg(feature = "otlp")]
 pub(crate) use exporter::SpanExporter;
 
-/// A part of the log that exports spans instead of writing lines.
+/// A layer of the log subscriber that exports spans instead of writing lines.
 pub(crate) type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// The exporter of a build without the feature `otlp`, which never exists.
+/// Stands for the exporter in a build without the feature `otlp`. It has no value, because `start` always fails.
 #[cfg(not(feature = "otlp"))]
 pub(crate) enum SpanExporter {}
 

@@ -33,8 +33,8 @@ impl ConnectionRecord {
         self.0.is_in_request.get()
     }
 
-    /// Returns true if a request on this connection has authenticated with a session or a login secret, or has created
-    /// an account.
+    /// Returns true if a request on this connection has authenticated with a token or a secret, or has created an
+    /// account.
     pub fn is_authenticated(&self) -> bool {
         self.0.is_authenticated.get()
     }

@@ -49,8 +49,8 @@ pub async fn middleware(
     // Only inner middleware returns `Err`. Errors of extractors and handlers are responses here, because actix-web has
     // converted them.
     let (request, response) = responded?.into_parts();
-    // A successful POST proves that the client is authenticated, because every POST endpoint needs a session or a login
-    // secret, or creates an account.
+    // A successful POST proves that the client is authenticated: every POST endpoint needs a token or a secret, or
+    // creates an account.
     if request.method() == Method::POST && response.status().is_success() {
         connection.iter().for_each(ConnectionRecord::authenticate);
     }

@@ -36,18 +36,19 @@ pub struct ApiState {
     pub(crate) activations: Throttle,
     /// Limits logins with the right secret, per network of the client and account.
     pub(crate) logins: Throttle<(IpNet, AccountId)>,
-    /// Limits wrong login secrets and recovery codes, per network of the client.
+    /// Limits wrong login secrets, recovery codes and invites, per network of the client.
     pub(crate) wrong_secrets: Throttle,
-    /// The slots of verifications for clients that have reached the limit of wrong secrets.
+    /// Bounds the concurrent verifications of secrets for clients that have reached the limit of wrong secrets.
     pub(crate) secret_slots: Semaphore,
-    /// Limits requests about an account that end nothing, because these requests do not count against the limits of a
-    /// key's plan.
+    /// Limits requests about an account that do not end sessions, tokens or keys. These requests do not count against
+    /// the limits of a key's plan.
     pub(crate) account_changes: Throttle<SessionOrAccount>,
     /// Limits replacements of the login secret, which need the right secret or recovery code.
     pub(crate) secret_changes: Throttle<AccountId>,
-    /// Limits requests that end sessions, tokens or keys, per session. Over the limit they wait for a slot.
+    /// Limits requests that end sessions, tokens or keys, per session. A request over the limit waits for a permit of
+    /// `ending_slots`.
     pub(crate) endings: Throttle<TokenHash>,
-    /// The slots of ending requests over their limit.
+    /// Bounds the concurrent requests that are over the limit of `endings`.
     pub(crate) ending_slots: Arc<Semaphore>,
     /// Limits the test events to webhooks per account.
     pub(crate) webhook_tests: Throttle<AccountId>,
@@ -108,6 +109,6 @@ impl ApiState {
     }
 }
 
-/// Number of requests over a limit of each kind that run at the same time. So a flood of them leaves database
-/// connections and threads to other requests.
+/// The number of permits of `secret_slots` and of `ending_slots`. The number is small, so that a flood of requests over
+/// a limit leaves database connections and threads to other requests.
 const SLOTS: usize = 2;

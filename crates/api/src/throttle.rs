@@ -47,7 +47,8 @@ pub async fn log_in(
     Ok(app.sealpost.accounts.login(login, source).await?)
 }
 
-/// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret.
+/// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret. A right one
+/// counts against the account, as a replacement of the login secret.
 pub async fn recover(
     app: &ApiState,
     request: &HttpRequest,
@@ -61,8 +62,8 @@ pub async fn recover(
     Ok(app.sealpost.accounts.recover(recovery, source).await?)
 }
 
-/// Verifies the login secret in a request of a session, before `attempted`. A wrong secret counts against the client
-/// address, like a failed login.
+/// Verifies the login secret in a request of a session, and fails if the secret is wrong. A wrong secret counts against
+/// the client address, like a failed login. The activity of the account then names the action `attempted`.
 pub async fn verify_login_secret(
     app: &ApiState,
     request: &HttpRequest,
@@ -123,8 +124,8 @@ pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Pro
     admit_address(app, client, &app.activations, networks(client))
 }
 
-/// Counts an activation that creates an account. If sign-up needs an invite, a wrong invite counts like a wrong secret,
-/// so that it does not use up the activations of the client address.
+/// Counts an activation that creates an account. Fails if the client address has reached its limit of activations, or
+/// if sign-up needs an invite and the invite is wrong. A wrong invite counts as a wrong secret, not as an activation.
 pub async fn admit_sign_up(
     app: &ApiState,
     request: &HttpRequest,
@@ -136,9 +137,9 @@ pub async fn admit_sign_up(
     admit_activation(app, request)
 }
 
-/// Counts a request about the account that ends nothing, such as a list of API tokens. Fails if the session or its
-/// account has reached its limit. These requests do not count against the limits of a plan. Therefore they have a limit
-/// of their own. A faulty request does not count.
+/// Counts a request about the account that does not end sessions, tokens or keys, such as a list of API tokens. Fails
+/// if the session or its account has reached its limit. These requests have this limit because they do not count
+/// against the limits of a plan. A request with an error in its body does not count.
 pub(crate) async fn admit_session<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -179,7 +180,8 @@ pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSem
     if admitted.is_err() { slots.acquire_owned().await.ok() } else { None }
 }
 
-/// Counts a rotation of the login secret whose current secret is right.
+/// Counts a rotation of the login secret, after the current secret was verified. Fails if the account has reached its
+/// limit of replacements.
 pub(crate) fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Problem> {
     admit_account(&app.secret_changes, account)
 }

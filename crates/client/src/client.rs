@@ -19,7 +19,8 @@ impl Client {
         Self { transport: Arc::new(transport) }
     }
 
-    /// Returns the current session token or API token, to pass to a later client. `None` before the first login.
+    /// Returns the current session token or API token, to pass to [`ClientBuilder::token`](crate::ClientBuilder::token)
+    /// later. `None` before the first login.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
         self.transport.session.token.lock().await.clone()
     }
@@ -29,7 +30,7 @@ impl Client {
         self.transport.bytes(&ApiRequest::get(format!("/log/{path}"))).await
     }
 
-    /// Checks that the service is alive.
+    /// Sends a request that needs no credentials, to check that the service is alive.
     pub async fn ping(&self) -> Result<Pong, ClientError> {
         self.transport.call(&ApiRequest::get("/v1/ping")).await
     }

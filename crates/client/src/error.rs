@@ -37,7 +37,7 @@ pub enum ClientError {
         path: String,
         /// HTTP status of the response.
         status: u16,
-        /// The time in `Retry-After`.
+        /// The time to wait, from the header `Retry-After`. `None` without this header.
         retry_after: Option<Duration>,
     },
     /// The service refused the request. [`Self::code`] returns the error code.
@@ -47,7 +47,7 @@ pub enum ClientError {
         path: String,
         /// The body of the response.
         problem: Box<ProblemDocument>,
-        /// The time in `Retry-After`.
+        /// The time to wait, from the header `Retry-After`. `None` without this header.
         retry_after: Option<Duration>,
     },
     /// The connection of a relay ended.
@@ -78,12 +78,12 @@ pub struct ProblemDocument {
     pub status: u16,
     /// Name of the error code. Newer services may use further codes: see [`ClientError::code`].
     pub code: String,
-    /// The fault of this request, and the fix.
+    /// The problem of this request, and its fix.
     #[serde(default)]
     pub detail: String,
-    /// The field at fault.
+    /// Name of the request field that caused the error. `None` if no single field caused it.
     pub field: Option<String>,
-    /// The name of the request in the service's log.
+    /// The id of the request in the service's log.
     pub request_id: Option<String>,
     /// All other members, such as `unmet` and `checks`.
     #[serde(flatten)]
@@ -97,7 +97,8 @@ impl ClientError {
         Code::ALL.into_iter().find(|code| code.as_str() == problem.code)
     }
 
-    /// Returns the time that the service asks to wait before the next try.
+    /// Returns the time that the service asks to wait before the next try. `None` if the response has no such time, or
+    /// if no response arrived.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::NotSealpost { retry_after, .. } | Self::Refused { retry_after, .. } => {

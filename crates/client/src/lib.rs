@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The features `axum` and `actix` receive webhook requests in a web application, and open their envelopes. The feature
-//! `relay`, which is on by default, receives them without a public address: see [`Client::relay`]. The crate
-//! `sealpost-receiver` only verifies webhook requests.
+//! `relay` is on by default. It receives events over a connection to the service, without a public address: see
+//! [`Client::relay`]. The crate `sealpost-receiver` only verifies webhook requests.
 
 mod builder;
 mod client;

@@ -18,11 +18,11 @@ pub type Pages<T> = BoxStream<'static, Result<T, ClientError>>;
 pub(crate) trait Page: DeserializeOwned + Send {
     type Entry;
 
-    /// Returns the entries, and the cursor of the next page.
+    /// Returns the entries, and the cursor of the next page. The cursor is `None` on the last page.
     fn into_parts(self) -> (Vec<Self::Entry>, Option<String>);
 }
 
-/// Returns the entries of all pages. `body` is the request for the first page.
+/// Returns a stream of the entries of all pages. `body` is the request for the first page.
 pub(crate) fn pages<P: Page + 'static>(
     transport: &Arc<Transport>,
     path: &'static str,

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::error::ClientError;
 
-/// A request that can be sent several times.
+/// A request of the API. The value can be sent several times, for retries.
 #[derive(Clone)]
 pub(crate) struct ApiRequest {
     pub(crate) path: Cow<'static, str>,

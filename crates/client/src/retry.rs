@@ -52,8 +52,8 @@ impl RetryPolicy {
         }
     }
 
-    /// Returns the pause before a relay connects again, after `failures` failures in a row. Returns `None` if another
-    /// connection would be refused too. A relay has no maximum number of tries.
+    /// Returns the pause before a relay connects again, after `failures` failures in a row. Returns `None` if the
+    /// service would also refuse the next connection. A relay has no maximum number of tries.
     #[cfg(feature = "relay")]
     pub(crate) fn relay_pause(&self, failures: u32, error: &ClientError) -> Option<Duration> {
         let is_closed = matches!(error, ClientError::RelayClosed { .. });
@@ -74,19 +74,19 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
             !may_have_been_processed || is_repeatable(path, is_send)
         }
         ClientError::Refused { path, retry_after, .. } => match error.code() {
-            // The service stored nothing.
+            // With these codes, the service has stored nothing.
             Some(
                 Code::MonthlyLimitExceeded
                 | Code::RateLimitExceeded
                 | Code::RequestTimeout
                 | Code::ServiceUnavailable,
             ) => true,
-            // The key is being rotated.
+            // With `Retry-After`, the key is inactive only for a moment, while its sealing key is replaced.
             Some(Code::KeyInactive) => retry_after.is_some(),
             Some(Code::InternalError) => is_repeatable(path, is_send),
             _ => false,
         },
-        // A proxy may have forwarded the request.
+        // A proxy may have forwarded the request to the service before the error.
         ClientError::NotSealpost { path, status, .. } => {
             TEMPORARY.contains(status) && is_repeatable(path, is_send)
         }

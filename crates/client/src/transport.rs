@@ -73,8 +73,8 @@ impl Transport {
         }
     }
 
-    /// Sends a request, and returns a success. If the service rejects the session, logs in again and sends the request a
-    /// second time.
+    /// Sends a request, and returns the response if its status is a success. If the service rejects the session, logs
+    /// in again and sends the request a second time.
     pub(crate) async fn attempt(&self, request: &ApiRequest) -> Result<Response, ClientError> {
         if !request.needs_credentials {
             return self.exchange(request, None).await;
@@ -107,7 +107,8 @@ impl Transport {
         parse(LOGIN, &read(LOGIN, self.exchange(&request, None).await?).await?)
     }
 
-    /// Sends a request once. Returns a success, whose body is still to be read.
+    /// Sends a request once. Returns a successful response, whose body is not read yet. Any other status gives an
+    /// error.
     async fn exchange(
         &self,
         request: &ApiRequest,

@@ -19,14 +19,14 @@ macro_rules! named_enum {
             /// All variants, in the order of the enum.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// Returns the name outside of the code.
+            /// Returns the name of the variant in JSON, SQL or logs.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// Parses the name outside of the code. `None` if the name is unknown.
+            /// Returns the variant with this name. `None` if the name is unknown.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|variant| variant.as_str() == name)
             }

@@ -48,7 +48,8 @@ impl Exec {
             .map_err(|_contains_output| self.unreachable("its output is not base64"))
     }
 
-    /// Runs the command, and ends all its processes after the timeout.
+    /// Runs the command, and returns its exit status and its output. After an error or the timeout, kills all processes
+    /// of the command.
     fn call(&self, verb: &str, input: &str) -> io::Result<(ExitStatus, Zeroizing<Vec<u8>>)> {
         let deadline = Instant::now() + self.timeout;
         let (program, arguments) =
@@ -112,14 +113,15 @@ fn exchange(
     input: &str,
     deadline: Instant,
 ) -> io::Result<(ExitStatus, Zeroizing<Vec<u8>>)> {
-    // The input is shorter than the buffer of a pipe. A command that has ended without reading it may still succeed.
+    // The input is shorter than the buffer of a pipe, so the write does not block. A broken pipe is no failure: the
+    // command may have ended successfully without reading its input.
     match stdin.write_all(input.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         Ok(()) | Err(_) => drop(stdin),
     }
     let (sender, receiver) = channel();
     thread::Builder::new().name("kek-exec".to_owned()).spawn(move || {
-        // Without a receiver, the call has timed out.
+        // Sending fails only if the call has timed out and dropped the receiver.
         drop(sender.send(read(stdout)));
     })?;
     let late = || io::Error::new(io::ErrorKind::TimedOut, "it did not end in time");
@@ -149,10 +151,10 @@ fn read(stdout: ChildStdout) -> io::Result<Zeroizing<Vec<u8>>> {
     Ok(output)
 }
 
-/// Ends the command with all processes of its group, and waits for its end.
+/// Kills all processes of the command's group, and waits until the command has ended.
 fn end(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // Fails only if the processes have ended.
+        // Killing fails only if the processes have already ended.
         kill_process_group(group, Signal::KILL).unwrap_or_default();
     }
     drop(child.wait());

@@ -30,7 +30,7 @@ pub(crate) struct Reply {
 }
 
 impl KeyService {
-    /// Sends a POST request. Follows no redirects, because these would get the credentials too.
+    /// Sends a POST request. Follows no redirects, because a redirect would send the credentials to another URL.
     pub(crate) fn post(
         &self,
         url: &str,
@@ -38,7 +38,7 @@ impl KeyService {
         body: &[u8],
     ) -> Result<Reply, ProviderError> {
         let failed = |error: ureq::Error| self.unreachable(&error.to_string());
-        // A new client for each call reads a renewed file of certificate authorities. Calls are rare.
+        // Each call creates a new client, because the file of certificate authorities may have changed. Calls are rare.
         let mut request = self.client()?.post(url);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -49,7 +49,8 @@ impl KeyService {
         Ok(Reply { status: response.status().as_u16(), body })
     }
 
-    /// Reads a file with credentials. It may be replaced at any time.
+    /// Reads a file with credentials or certificates. The file may be replaced at any time, so its content is not
+    /// cached.
     pub(crate) fn read(&self, file: &Path) -> Result<Zeroizing<String>, ProviderError> {
         let text = fs::read_to_string(file).map_err(|error| {
             self.unreachable(&format!("the file {} cannot be read: {error}", file.display()))
@@ -57,7 +58,7 @@ impl KeyService {
         text.map(Zeroizing::new)
     }
 
-    /// Decodes the base64 of a key-encryption key.
+    /// Decodes the base64 of a key-encryption key. Fails if the text is not the base64 of 32 bytes.
     pub(crate) fn key(&self, base64: &str) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
         let decoded = Zeroizing::new(STANDARD.decode(base64).unwrap_or_default());
         let mut key = Zeroizing::new([0; 32]);

@@ -73,7 +73,7 @@ pub enum NameFault {
     /// The name of the command is missing, or is not an absolute path.
     #[error("give the absolute path of the command, such as exec:/usr/local/bin/sealpost-kek")]
     Command,
-    /// A service has another URL than one that begins with `https://`. `http://` is for loopback addresses.
+    /// The URL of the service does not begin with `https://`. `http://` is allowed only for loopback addresses.
     #[error("give a URL that begins with https://, or http:// on a loopback address")]
     Insecure,
     /// The text after `pkcs11:` is no absolute path, or a parameter is missing or unknown.
@@ -93,7 +93,7 @@ pub enum NameFault {
 }
 
 impl ProviderName {
-    /// Returns the provider, without calling it.
+    /// Creates the provider. Sends no request to the provider.
     pub fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn KekProvider> {
         match self.clone() {
             Self::AwsKms { key, region, endpoint, files } => Arc::new(AwsKms {
@@ -127,7 +127,7 @@ impl FromStr for ProviderName {
     fn from_str(text: &str) -> Result<Self, NameFault> {
         match text.split_once(':') {
             Some(("aws-kms", rest)) => parse_aws_kms(rest),
-            // Without a shell, an argument cannot have a space. A command that needs one belongs in a script.
+            // The command is split at white space and started without a shell, so an argument cannot contain a space.
             Some(("exec", command)) => {
                 let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
                 match words.first() {

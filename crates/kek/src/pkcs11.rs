@@ -1,4 +1,5 @@
-//! The provider `pkcs11`: an AES key of a hardware security module, which is used by the PKCS #11 library of its vendor.
+//! The provider `pkcs11`: an AES key of a hardware security module, which is used by the PKCS #11 library of its
+//! vendor.
 
 use std::{fs, path::PathBuf};
 
@@ -42,8 +43,8 @@ impl From<Error> for Fault {
 }
 
 impl Pkcs11 {
-    /// Logs in to the token, and calls `operation` with the key. Each call loads the library again, so that a call after
-    /// a change of the module sees the change.
+    /// Logs in to the token, and calls `operation` with the key. Each call loads the library again, so that a call
+    /// after a change of the module sees the change.
     fn with_key<T>(
         &self,
         operation: impl FnOnce(&Session, ObjectHandle) -> Result<T, Fault>,
@@ -106,7 +107,7 @@ impl Pkcs11 {
     }
 }
 
-/// Returns true if the module decided about the PIN, the key or the ciphertext.
+/// Returns true if the module refuses the PIN, the key or the ciphertext. All other errors may be temporary.
 fn is_refusal(value: RvError) -> bool {
     matches!(
         value,
@@ -160,5 +161,5 @@ impl KekProvider for Pkcs11 {
 static LIBRARIES: Mutex<()> = Mutex::new(());
 const NONCE_LEN: usize = 12;
 const TAG_BITS: u64 = 128;
-/// Keeps ciphertexts of other programs with the same key apart.
+/// Associated data of AES-GCM. A ciphertext that another program made with the same key does not decrypt.
 const ASSOCIATED_DATA: &[u8] = b"sealpost key-encryption key";

@@ -1,5 +1,6 @@
-//! The provider `quorum`: a wrapping key that is split into shares (Shamir's secret sharing). Some of the shares together
-//! give the key, fewer give nothing about it. The key is only in the memory of processes that got enough shares.
+//! The provider `quorum`: a wrapping key that is split into shares (Shamir's secret sharing). A minimum number of
+//! shares (the threshold) gives the key. Fewer shares reveal nothing about the key. The key exists only in the memory
+//! of processes that got enough shares.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -23,7 +24,7 @@ pub struct Share {
     point: Zeroizing<Vec<u8>>,
 }
 
-/// A wrapping key that a process gets share by share. Clones have the same shares.
+/// A wrapping key that a process computes from shares. All clones use the same set of shares.
 #[derive(Clone)]
 pub struct Quorum {
     id: QuorumId,
@@ -38,7 +39,7 @@ enum State {
     Complete(Zeroizing<[u8; KEY_LEN]>),
 }
 
-/// How many shares a process has, and needs.
+/// The number of shares that a process has, and the number that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Different shares of the same key.
@@ -82,7 +83,9 @@ impl Quorum {
         Self { id, state: Arc::default() }
     }
 
-    /// Adds a share. A share that is given again counts once.
+    /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
+    /// there are enough shares. If this key is not the key of the quorum, drops all shares and fails with
+    /// [`ShareFault::Forged`].
     pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
         if share.quorum != self.id {
             return Err(ShareFault::Other(share.quorum));
@@ -97,7 +100,8 @@ impl Quorum {
             State::Empty => Vec::new(),
             State::Collecting(shares) => shares,
         };
-        // Only a forged share has another threshold. Without it, the number of shares stays bounded.
+        // Drops shares with another threshold. All real shares of a quorum have the same threshold, so one of the
+        // shares is forged. This bounds the number of kept shares.
         shares.retain(|known| known.threshold == share.threshold && known.point != share.point);
         shares.push(share);
         let given = shares.len();
@@ -125,7 +129,8 @@ impl Quorum {
     }
 }
 
-/// Returns the key of the shares, if it is that of the quorum.
+/// Computes the key from the shares. `None` if a share is malformed, or if the key is not the key of the quorum
+/// `wanted`.
 fn recover(wanted: QuorumId, shares: &[Share]) -> Option<Zeroizing<[u8; KEY_LEN]>> {
     let threshold = shares.first()?.threshold;
     let points = shares.iter().map(|share| Point::try_from(share.point.as_slice()));

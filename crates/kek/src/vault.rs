@@ -59,7 +59,8 @@ impl Vault {
         }
         let failure: Failure = serde_json::from_slice(&reply.body).unwrap_or_default();
         let problem = format!("status {}: {}", reply.status, failure.errors.join(", "));
-        // A client error is a decision about this key or token. 412, 429, 472 and 473 are states of the server.
+        // These four statuses are decisions about the key or the token. Other statuses may be temporary states of the
+        // server, for example 412, 429, 472 and 473.
         Err(match reply.status {
             400 | 401 | 403 | 404 => service.refused(&problem),
             _ => service.unreachable(&problem),

@@ -16,8 +16,8 @@ pub(crate) enum Span {
 impl Span {
     /// Returns the stored window if it is current at `now`, and otherwise a new window with nothing used.
     ///
-    /// A stored window that begins after `now` also counts as current, because the clocks of nodes differ. Otherwise
-    /// two nodes would alternate between two windows, and the caller could use the limit of both.
+    /// A stored window that begins after `now` also counts as current: a node whose clock is ahead has stored it. If
+    /// two nodes replaced each other's windows, a caller could use the limits of both windows.
     ///
     /// A window that begins more than [`CLOCK_DIFFERENCE_MAX_MS`] after `now` was stored by a node with a wrong clock.
     /// If it is full, requests would be refused until it ends, so a new window replaces it. This never happens between
@@ -79,8 +79,8 @@ fn midnight(date: NaiveDate) -> i64 {
 }
 
 /// Maximum difference between the clocks of nodes. Up to this difference, limits are exact. Clocks that NTP
-/// synchronises differ far less. The value also bounds the effect of a node with a wrong clock: no key is refused for
-/// much longer than this time.
+/// synchronises differ far less. The value also bounds the effect of a node with a wrong clock: because of such a
+/// clock, no key is refused for much longer than this time.
 pub(crate) const CLOCK_DIFFERENCE_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;

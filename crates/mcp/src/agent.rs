@@ -31,7 +31,7 @@ pub struct AgentOptions {
     pub url: String,
     /// The client of the identity that acts. `None` if the agent must activate an identity first.
     pub identity: Option<Client>,
-    /// The place of the identity that the agent activates.
+    /// Stores the identity that the agent activates.
     pub store: Box<dyn IdentityStore>,
     /// The tools that the agent may use.
     pub tools: BTreeSet<ToolName>,

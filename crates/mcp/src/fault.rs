@@ -24,7 +24,8 @@ pub(crate) enum ToolFault {
 }
 
 impl ToolFault {
-    /// Returns the result of the call. Refusals have the code and the detail of the service.
+    /// Returns the error result of the tool call. If the service refused a request, the result contains the code and
+    /// the detail of the refusal.
     pub(crate) fn result(&self) -> CallToolResult {
         let error = match self {
             Self::Call(ClientError::Refused { problem, .. }) => json!({

@@ -33,8 +33,8 @@ pub struct HttpOptions {
     /// The token that each request must carry, as `Authorization: Bearer TOKEN`. Required for an address that is not
     /// loopback. On loopback without a token, all programs and users of this machine can use the tools.
     pub token: Option<Zeroizing<String>>,
-    /// The host of a TLS proxy in front of the server, with its port if it is not 443. Accepted too in the headers `Host`
-    /// and `Origin`. Required for an address that is not loopback.
+    /// The host of a TLS proxy in front of the server, with its port if it is not 443. The headers `Host` and `Origin`
+    /// may contain this host. Required for an address that is not loopback.
     pub public_host: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
-    /// The address is not loopback, and the server would be open.
+    /// The address is not loopback, and the token or the public host is missing.
     #[error("{0} is not loopback: set a token and the URL of a TLS proxy, or listen on 127.0.0.1")]
     Open(SocketAddr),
     /// The client broke the protocol before it was initialised.
@@ -70,7 +70,7 @@ type McpService = StreamableHttpService<Agent, NeverSessionManager>;
 type McpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 impl HttpServer {
-    /// Binds the address. Fails if the address is not loopback and there is no authentication.
+    /// Binds the address. Fails if the address is not loopback, and the token or the public host is missing.
     pub async fn bind(options: HttpOptions) -> Result<Self, ServeError> {
         let HttpOptions { listen, token, public_host } = options;
         if !listen.ip().is_loopback() && (token.is_none() || public_host.is_none()) {
@@ -86,7 +86,7 @@ impl HttpServer {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` is ready. Then ends running calls.
+    /// Serves until `stop` is ready. Then cancels the running calls.
     pub async fn serve(self, agent: Agent, stop: impl Future<Output = ()>) {
         let Self { listener, config, token } = self;
         let stopped = config.cancellation_token.clone();
@@ -107,7 +107,8 @@ async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, stopped: Cancell
     loop {
         // The semaphore is never closed.
         let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-        // An error concerns one connection, or means that file descriptors are short for a moment.
+        // The error concerns one connection, or the process has too few file descriptors at the moment. So the server
+        // continues after a pause.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
@@ -175,7 +176,7 @@ fn config(public_host: Option<String>) -> StreamableHttpServerConfig {
         origins.push(format!("https://{host}{port}"));
         hosts.push(host);
     }
-    // Without sessions, no request leaves anything behind.
+    // Without sessions, the server keeps no state between requests.
     StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_allowed_hosts(hosts)

@@ -17,7 +17,8 @@ pub trait IdentityStore: Send + Sync {
 /// The identity that the tools act as.
 pub(crate) struct ActingIdentity {
     pub(crate) client: Client,
-    /// The webhook of `wait_for_message`, once it is known. Locked while it is registered, so that there is one.
+    /// The webhook of the tool `wait_for_message`. `None` until its first call. Locked during the registration, so that
+    /// concurrent calls register only one webhook.
     pub(crate) relay: Mutex<Option<WebhookId>>,
 }
 
@@ -30,7 +31,8 @@ impl ActingIdentity {
 /// The acting identity, and the means to activate one.
 pub(crate) struct Identities {
     pub(crate) url: String,
-    /// Locked for writing during an activation, so that an agent without identity activates one.
+    /// Locked for writing during an activation, so that concurrent calls activate only one identity for an agent
+    /// without an identity.
     pub(crate) acting: RwLock<Option<Arc<ActingIdentity>>>,
     pub(crate) store: Box<dyn IdentityStore>,
 }

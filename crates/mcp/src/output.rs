@@ -1,4 +1,5 @@
-//! The results of tools. Texts of other parties are apart from everything else.
+//! The results of tools. Texts that other parties wrote are in separate content blocks, so that a model does not follow
+//! instructions in them.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, TextContent};
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr};
 use actix_web::http::Uri;
 use sealpost_webhooks::NoVerifyingKey;
 
-/// Why a receiver cannot start, or why the keys for verification cannot be used.
+/// The reason why a receiver cannot start, or why the keys for verification cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiverError {

@@ -40,7 +40,7 @@ impl ReceiverKey {
         self.verify(headers, body, Timestamp::from_millis(signed_at)).is_ok()
     }
 
-    /// The name of the key in reports.
+    /// Returns the name of the key in reports.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Public(key) => format!("public key {key}"),
@@ -48,7 +48,7 @@ impl ReceiverKey {
         }
     }
 
-    /// The version of the signatures that the key verifies: `v1` or `v1a`.
+    /// Returns the version of the signatures that the key verifies: `v1` or `v1a`.
     pub(crate) fn version(&self) -> &'static str {
         match self {
             Self::Public(_) => "v1a",

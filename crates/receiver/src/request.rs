@@ -27,7 +27,8 @@ impl HeaderList {
         lines.filter_map(|line| line.split_once(':')).collect()
     }
 
-    /// Returns the value of a header; `None` if the header is missing. `name` is in lower case.
+    /// Returns the value of a header; `None` if the header is missing. Fails if the header occurs more than once.
+    /// `name` is in lower case.
     pub fn find(&self, name: &str) -> Result<Option<&str>, RepeatedHeader> {
         let mut values = self.0.iter().filter(|(known, _)| known == name);
         let first = values.next().map(|(_, value)| value.as_str());

@@ -20,7 +20,7 @@ pub struct Badges {
     circuits: Arc<RwLock<Arc<Circuits>>>,
     /// Signed status lists by the number of the list.
     status_lists: Arc<AgedCache<u64, str>>,
-    /// The badges of each list whose rows another program has changed.
+    /// For each status list, the indices of the badges whose database rows another program has changed.
     forged: Arc<AgedCache<u64, [u64]>>,
 }
 
@@ -35,7 +35,7 @@ impl Badges {
         }
     }
 
-    /// Replaces the circuits of all jurisdictions, and returns the previous ones.
+    /// Replaces the compliance circuits (sets of checks) of all jurisdictions, and returns the previous ones.
     pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
         let mut current = self.circuits.write();
         std::mem::replace(&mut current, circuits)

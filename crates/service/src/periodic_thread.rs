@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 pub struct PeriodicThread(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl PeriodicThread {
-    /// Starts the thread. It waits for `period` before each turn of `work`.
+    /// Starts the thread. The thread waits for `period` before each call of `work`, and ends when `work` returns
+    /// `Break`.
     pub fn start(
         name: &str,
         period: Duration,
@@ -29,7 +30,7 @@ impl PeriodicThread {
         Ok(Self(Mutex::new(Some((stop, thread)))))
     }
 
-    /// Stops the thread and waits for the end of its present turn.
+    /// Stops the thread, and waits until a running call of `work` ends.
     pub fn stop(&self) {
         let running = self.0.lock().take();
         let Some((stop, thread)) = running else { return };

@@ -24,7 +24,7 @@ use crate::{
 
 /// The service. It can be shared by reference or in an [`Arc`]. Its own functions start, check and stop the service,
 /// authenticate callers, and perform acts of operators. Each field has the use cases of one topic. Drop clones of the
-/// fields together with the service, because only its threads wipe secrets from memory.
+/// fields together with the service, because only the threads of the service wipe secrets from memory.
 pub struct Sealpost {
     /// Accounts with their keys, sessions, tokens and secrets.
     pub accounts: Accounts,

@@ -36,12 +36,12 @@ pub struct Settings {
     pub account_bytes_max: Option<u64>,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
-    /// Maximum number of connections to a relay, over all nodes.
+    /// Maximum number of connections of one relay (a webhook whose receiver connects to the service), over all nodes.
     pub relays_per_webhook_max: u32,
     /// Maximum number of connections of relays to this node.
     pub relays_per_node_max: usize,
-    /// The contact for larger limits: an `https:` or `mailto:` URL. Errors and pages about limits name it. `None` if
-    /// there is none.
+    /// The contact for larger limits: an `https:` or `mailto:` URL. Errors and pages about limits name this contact.
+    /// `None` if there is none.
     pub sales_contact: Option<String>,
     /// Maximum number of keys in each list of a policy.
     pub policy_entries_max: u32,
@@ -80,8 +80,9 @@ pub struct Settings {
     /// Name of this node in the list of nodes that operators see. `None` is shown as `unnamed`. The `sealpost` program
     /// sets the host name instead of `None`.
     pub node_name: Option<String>,
-    /// The file that keeps the newest checkpoint of the transparency log, outside the database. With it, the node
-    /// refuses to extend the log of a restored database. The `sealpost` program sets a file in the data folder.
+    /// The file that keeps the newest checkpoint of the transparency log, outside the database. If a restored database
+    /// lacks entries of this checkpoint, the node refuses to extend the log. The `sealpost` program sets a file in the
+    /// data folder.
     pub checkpoint_file: Option<PathBuf>,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
@@ -111,8 +112,8 @@ pub struct Settings {
     pub lookups_together_max: usize,
     /// Maximum number of concurrent tasks on the blocking pool. Further tasks wait.
     pub blocking_tasks_max: usize,
-    /// Maximum number of cached keys, each with its decrypted secrets. Housekeeping compares all cached keys with the
-    /// database in each of its turns.
+    /// Maximum number of cached keys, each with its decrypted secrets. Each run of housekeeping compares all cached
+    /// keys with the database.
     pub identities_cached_max: usize,
     /// Maximum number of cached sessions. The same maximum applies to cached handles, and to cached rate-limit
     /// refusals.

@@ -41,7 +41,8 @@ pub fn run(
     })
 }
 
-/// The client of a profile. Stores a new session in the profile at the end of the command.
+/// The client of a profile, for one command. [`store_session`](Self::store_session) stores a new session in the profile
+/// at the end of the command.
 struct ProfileClient {
     client: Client,
     file: ProfileFile,

@@ -37,7 +37,7 @@ pub(crate) struct Profile {
     pub(crate) login_secret: Option<Secret>,
     /// The session token of an earlier command, or an API token.
     pub(crate) token: Option<Secret>,
-    /// The recovery code of an account that an agent opened, because no result of a tool shows it.
+    /// The recovery code of an account that an agent opened. It is stored here, because no result of a tool shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) recovery_code: Option<Secret>,
 }
@@ -78,7 +78,8 @@ impl ProfileFile {
         })
     }
 
-    /// Fails if a login would remove the login secret of another account, which may be stored only here.
+    /// Fails if a login would overwrite the login secret of another account. This profile may be the only copy of that
+    /// secret.
     pub(crate) fn refuse_other_account(
         &self,
         account: Option<AccountId>,

@@ -100,7 +100,7 @@ impl Database {
 }
 
 /// Checks the structure of an SQLite file, and that the file is a database of Sealpost. Returns the id of the database.
-/// Applies a log that is beside the file.
+/// If a write-ahead log is beside the file, SQLite applies the log.
 pub fn check_backup(file: &Path) -> Result<String, BackupFault> {
     let mut conn = open_copy(file)?;
     let found: Vec<Check> = sql_query("PRAGMA integrity_check").load(&mut conn)?;

@@ -25,8 +25,8 @@ use diesel::{PgConnection, SqliteConnection};
 
 /// A connection to either database.
 ///
-/// Only [`Manager`](crate::connection::pool::Manager) opens connections. Do not use `establish`, which diesel derives:
-/// if a PostgreSQL server is unreachable, `establish` takes the URL for the name of an SQLite file.
+/// Open connections with [`connect`](crate::connection::connect::connect). Do not use `establish`, which diesel
+/// derives: if a PostgreSQL server is unreachable, `establish` takes the URL for the name of an SQLite file.
 #[derive(diesel::MultiConnection)]
 pub(crate) enum AnyConnection {
     Postgres(PgConnection),

@@ -48,7 +48,8 @@ pub struct PoolState {
 pub struct Database {
     pub(crate) writers: Pool,
     pub(crate) readers: Pool,
-    /// The connection of the committer. `None` on SQLite, where the committer waits in line with other writers.
+    /// The separate connection of the committer, the thread that stores sends in batches. `None` on SQLite, where the
+    /// committer waits for the write lock like other writers.
     committer: Option<Arc<CommitterConnection>>,
     /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
     pub(crate) write_lock: Option<Arc<FairMutex>>,

@@ -55,7 +55,7 @@ impl Database {
     }
 
     /// Returns the revocations that are in force, as acts for a revocation journal. Revoked API tokens are missing,
-    /// because their rows are deleted. The act of an account with replaced secrets contains the current secrets.
+    /// because their rows are deleted. The act of an open account contains its current secrets.
     pub fn acts_in_force(&self) -> Result<Vec<JournaledAct>, StoreError> {
         let (mut acts, accounts) = self.look_up(|conn| {
             let mut acts = key_acts(conn)?;
@@ -72,8 +72,8 @@ impl Database {
         Ok(acts)
     }
 
-    /// Returns the act that describes the state of an account. `None` if its secrets are those of its activation, or if
-    /// another program has changed the row.
+    /// Returns the act that describes the state of an account: erased, closed, or open with its current secrets. `None`
+    /// for an open account without a recovery code, or if another program has changed the row.
     fn account_act(&self, account: AccountRow) -> Result<Option<JournaledAct>, StoreError> {
         let AccountRow { id: text, login_secret, recovery_code, closed_at, erased_at, tag } =
             account;

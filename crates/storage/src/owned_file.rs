@@ -61,7 +61,8 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 /// Creates a folder with mode 0700, for the owner of its parent. Fails if the path exists.
 pub fn create_new_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
-    // The owner of the parent could meanwhile replace the folder by a link to a folder of root.
+    // Opens the folder without following links. The owner of the parent could meanwhile have replaced the folder by a
+    // link to a folder of root.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::open(folder, flags, Mode::empty())?;
     give_to_owner_of(&folder_of(folder), &File::from(made))

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{hash::TreeHash, tile::parse_decimal};
 
-/// The state of a log. `Display` is the text of a note.
+/// The state of a log. `Display` writes the text of a note, without signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The name of the log, an URL without its scheme.

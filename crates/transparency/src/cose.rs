@@ -15,8 +15,9 @@ use crate::{
     tile::PATH_MAX,
 };
 
-/// A statement with the receipt of its entry. The signature is over the root hash of the tree. As the standard does not
-/// sign the size of the tree, a protected header parameter has the text of the checkpoint.
+/// A statement with the receipt of its entry. The signature is over the root hash of the tree. In the standard, the
+/// signature does not cover the size of the tree. A protected header parameter therefore contains the text of the
+/// checkpoint, which includes the size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoseReceipt {
     /// The statement. It is in the header parameter `sealpost.statement`, which is not protected.
@@ -69,14 +70,15 @@ impl CoseReceipt {
             .map_err(fault)
     }
 
-    /// Reads a receipt, without verification of its signature.
+    /// Reads a receipt. Verifies its inclusion proof, but not its signature.
     pub fn parse(bytes: &[u8]) -> Result<Self, CoseFault> {
         if bytes.len() > BYTES_MAX {
             return Err(CoseFault("it is longer than 64 KiB"));
         }
         let signed = CoseSign1::from_tagged_slice(bytes);
         let signed = signed.map_err(|_form| CoseFault("it is no COSE_Sign1 with a tag"))?;
-        // The header that is not protected has one spelling too.
+        // The signature does not cover the unprotected header. Accepts only the encoding that `create` produces, so the
+        // bytes of a valid receipt cannot be changed.
         if !signed.clone().to_tagged_vec().is_ok_and(|written| written == bytes) {
             return Err(CoseFault("it is not written as the service writes it"));
         }

@@ -5,8 +5,9 @@ use crate::{
     key::{SIGNED_NAME_BYTES_MAX, SignatureType, VerifierKey},
 };
 
-/// Returns the message that a witness signs: the time in seconds since the Unix epoch, and the checkpoint. `None` if the
-/// key is of a log, or if the text has no place in the form.
+/// Returns the message that a witness signs: the time in seconds since the Unix epoch, and the checkpoint. `None` if
+/// the key is the key of a log. For ML-DSA-44 keys, also `None` if the text is no checkpoint, or if a name has more
+/// than 255 bytes.
 pub(crate) fn cosigned_message(witness: &VerifierKey, text: &str, time: u64) -> Option<Vec<u8>> {
     match witness.signature_type() {
         SignatureType::Cosignature => {
@@ -17,8 +18,8 @@ pub(crate) fn cosigned_message(witness: &VerifierKey, text: &str, time: u64) -> 
     }
 }
 
-/// Returns the message of an ML-DSA-44 signature. Unlike the message for Ed25519, it has the name of the witness, and no
-/// further lines of the checkpoint.
+/// Returns the message of an ML-DSA-44 signature. Unlike the message for Ed25519, it has the name of the witness, and
+/// no further lines of the checkpoint.
 fn subtree_message(witness: &VerifierKey, text: &str, time: u64) -> Option<Vec<u8>> {
     let Checkpoint { origin, size, root } = Checkpoint::parse(text).ok()?;
     let parts = [

@@ -1,7 +1,7 @@
 //! The entries of the log, and the statements behind them.
 //!
-//! An entry has a kind, a time and a commitment: the hash of a statement with a random salt. So the log names no one,
-//! and a guessed statement cannot be confirmed without the salt.
+//! An entry has a kind, a time and a commitment: the hash of a statement with a random salt. The entries therefore
+//! contain no names of accounts or keys. Without the salt, a guessed statement cannot be confirmed.
 
 use std::fmt;
 
@@ -36,7 +36,8 @@ pub struct Statement {
     pub salt: [u8; 32],
     /// The text of the statement. Each line has a name and a value, such as `status active`.
     pub text: String,
-    /// The envelope that the statement is shown for. Not a part of the entry: the text has the root of the envelopes.
+    /// The envelope for which the statement was requested. Not a part of the hashed statement, because `text` contains
+    /// the root hash of all envelopes of the statement.
     pub envelope: Option<EnvelopePlace>,
 }
 
@@ -62,7 +63,8 @@ impl Statement {
         Entry { kind: self.kind.clone(), at_ms: self.at_ms, commitment: commitment.into() }
     }
 
-    /// Reads the extra data of a proof file; `None` if it is no statement, or does not include its envelope.
+    /// Reads the extra data of a proof file. `None` if the data is not a statement, or if the statement does not
+    /// include the envelope in the data.
     pub fn parse(extra: &[u8]) -> Option<Self> {
         let mut lines = str::from_utf8(extra).ok()?.splitn(4, '\n');
         let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
@@ -84,7 +86,8 @@ impl Statement {
         self.text.lines().chain(envelope.lines()).filter_map(|line| line.split_once(' '))
     }
 
-    /// Returns the value of a line of the statement.
+    /// Returns the value of the first line with this name, in the statement or its envelope. `None` if there is no such
+    /// line.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.values().find_map(|(found, value)| (found == name).then_some(value))
     }

@@ -30,7 +30,7 @@ impl EnvelopePlace {
         Ok(format!("envelopes {}\nroot {root}\n", leaves.len()))
     }
 
-    /// Finds the place of an envelope by its text. `None` if `leaves` lacks its hash.
+    /// Finds the place of an envelope by its text. `None` if `leaves` does not contain the hash of `text`.
     pub fn find(text: String, leaves: &[TreeHash]) -> Result<Option<Self>, String> {
         let hash = TreeHash::of_leaf(text.as_bytes());
         let Some(place) = leaves.iter().position(|leaf| *leaf == hash) else { return Ok(None) };
@@ -69,7 +69,7 @@ impl fmt::Display for EnvelopePlace {
     }
 }
 
-/// Computes a tree in memory.
+/// Builds the tree of these leaves in memory.
 fn tree(leaves: &[TreeHash]) -> Result<TileTree<NoTiles>, String> {
     let no_tiles: NoTiles = |tile| Err(format!("no tile {}", tile.path()));
     let mut tree = TileTree::new(0, no_tiles);
@@ -77,7 +77,7 @@ fn tree(leaves: &[TreeHash]) -> Result<TileTree<NoTiles>, String> {
     Ok(tree)
 }
 
-/// Stores no tile.
+/// The `fetch` function of a tree in memory. It always fails, because no tile is stored.
 type NoTiles = fn(Tile) -> Result<Vec<TreeHash>, String>;
 
 #[cfg(test)]

@@ -71,8 +71,9 @@ impl Evidence {
         }
     }
 
-    /// Accepts the evidence if the policy accepts the checkpoint, its tree includes all entries, and the entries are
-    /// those that the first statement names. `now_s` is the time in seconds since the Unix epoch.
+    /// Verifies the evidence, and returns its checkpoint. Succeeds if the policy accepts the checkpoint, if the tree of
+    /// the checkpoint includes all entries, and if the entries are those that the first statement names. `now_s` is the
+    /// time in seconds since the Unix epoch.
     pub fn accept(&self, policy: &Policy, now_s: u64) -> Result<Accepted, EvidenceFault> {
         let accepted = policy.accept_checkpoint(&self.checkpoint, now_s)?;
         let (size, root) = (accepted.checkpoint.size, accepted.checkpoint.root);
@@ -100,8 +101,9 @@ impl Evidence {
     }
 }
 
-/// Returns true if the statement that the evidence calls `name` is about its envelope, one of its keys, or the badge of
-/// such a key.
+/// Returns true if `statement` is about the envelope of the evidence, about its sender or recipient, or about a badge
+/// of one of these two keys. `name` is the name of the line in the evidence that refers to the statement, such as
+/// `sender_entry`.
 fn belongs(name: &str, statement: &Statement, evidence: &Statement) -> bool {
     let party = name.trim_end_matches("_entry").trim_end_matches("_badge");
     let agree = |statement_name: &str, name: &str| {

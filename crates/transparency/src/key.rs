@@ -77,7 +77,7 @@ impl VerifierKey {
         if hex(key.id()) == id { Ok(key) } else { Err(KeyFault::Id(name.to_owned())) }
     }
 
-    /// Returns the name, for a log its origin.
+    /// Returns the name. The name of a log's key is also the origin in the checkpoints of the log.
     pub fn name(&self) -> &str {
         &self.name
     }

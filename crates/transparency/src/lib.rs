@@ -10,7 +10,8 @@
 //! - [`Evidence`]: a file that proves what happened to an envelope, with all entries about it
 //! - [`Policy`]: the logs and witnesses that a verifier trusts (tlog-policy)
 //! - [`AddCheckpoint`] and [`WitnessKey`]: the rules of a witness (tlog-witness)
-//! - [`Entry`], [`Statement`] and [`EnvelopePlace`]: the entries of this log, which name no one
+//! - [`Entry`], [`Statement`] and [`EnvelopePlace`]: the entries of this log, which contain no names of accounts or
+//!   keys
 //!
 //! ```
 //! use sealpost_transparency::{TileTree, TreeHash, verify_inclusion};

@@ -1,7 +1,7 @@
 //! The policy of a verifier: the logs and witnesses that it trusts, in the form of tlog-policy.
 //!
-//! Three additions: a line `max-age SECONDS` bounds the age of counted cosignatures. A quorum that half of the witnesses
-//! or fewer can satisfy is refused. Two keys of one witness are refused.
+//! The form has three additions to tlog-policy. A line `max-age SECONDS` bounds the age of counted cosignatures. A
+//! quorum that half of the witnesses or fewer can satisfy is refused. Two keys of one witness are refused.
 
 use std::collections::HashSet;
 
@@ -30,9 +30,9 @@ pub struct Policy {
 /// The witnesses that must have cosigned a checkpoint.
 #[derive(Debug, Clone, Copy)]
 enum Quorum {
-    /// The witness or the group at this place.
+    /// The witness or the group at this index of [`Policy::members`].
     Member(usize),
-    /// Nothing: the log alone is trusted.
+    /// No witness is required: the log alone is trusted.
     NoWitness,
 }
 
@@ -41,7 +41,7 @@ enum Quorum {
 struct Member {
     name: String,
     kind: MemberKind,
-    /// The smallest number of witnesses that satisfies the member.
+    /// The smallest number of witnesses whose cosignatures satisfy this member.
     least: usize,
 }
 
@@ -132,7 +132,8 @@ impl Policy {
         draft.finish()
     }
 
-    /// Accepts a proof of an entry. `now_s` is the time in seconds since the Unix epoch.
+    /// Verifies a proof of an entry, and returns its checkpoint. Fails if the policy refuses the checkpoint, or if the
+    /// tree of the checkpoint does not include the entry. `now_s` is the time in seconds since the Unix epoch.
     pub fn accept(&self, proof: &LogProof, entry: &Entry, now_s: u64) -> Result<Accepted, Refused> {
         let accepted = self.accept_checkpoint(&proof.checkpoint, now_s)?;
         let Checkpoint { size, root, .. } = accepted.checkpoint;
@@ -143,7 +144,8 @@ impl Policy {
         }
     }
 
-    /// Accepts a checkpoint. `now_s` is the time in seconds since the Unix epoch.
+    /// Verifies a checkpoint. A log of the policy must have signed the checkpoint, and its cosignatures must satisfy
+    /// the quorum. `now_s` is the time in seconds since the Unix epoch.
     pub fn accept_checkpoint(&self, note: &Note, now_s: u64) -> Result<Accepted, Refused> {
         let checkpoint = Checkpoint::parse(note.text())?;
         let log = self.logs.iter().find(|log| log.name() == checkpoint.origin);
@@ -162,7 +164,8 @@ impl Policy {
         Ok(Accepted { checkpoint, witnesses: cosigned })
     }
 
-    /// Accepts a COSE receipt, which has no cosignatures.
+    /// Verifies a COSE receipt. A receipt has no cosignatures, so a policy whose quorum requires a witness refuses
+    /// every receipt.
     pub fn accept_receipt(&self, receipt: &CoseReceipt) -> Result<Accepted, Refused> {
         let checkpoint = receipt.checkpoint.clone();
         if receipt.signer(&self.logs).is_none() {
@@ -346,7 +349,7 @@ fn age(max_age_s: Option<u64>) -> String {
     max_age_s.map(|max| format!(" and is at most {max} s old")).unwrap_or_default()
 }
 
-/// The quorum without witnesses.
+/// The name of the quorum that requires no witness.
 const NONE: &str = "none";
 /// Maximum time in seconds by which the clock of a witness may be ahead.
 const AHEAD_MAX_S: u64 = 60;

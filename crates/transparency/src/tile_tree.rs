@@ -114,7 +114,8 @@ where
         Ok(changed.into_iter().filter_map(whole).collect())
     }
 
-    /// Returns the hash over the entries `start..end`, a range of the recursive definition.
+    /// Returns the root of the subtree with the entries `start..end`. The range must be one of the subtrees in the
+    /// recursive definition of the tree (RFC 6962, section 2.1).
     fn range(&mut self, start: u64, end: u64) -> Result<TreeHash, E> {
         let length = end - start;
         if length.is_power_of_two() {
@@ -124,7 +125,8 @@ where
         Ok(TreeHash::of_node(self.range(start, middle)?, self.range(middle, end)?))
     }
 
-    /// Returns the root of the complete subtree of `2^height` entries from `start` on. Its hashes are in one tile.
+    /// Returns the root of the complete subtree of `2^height` entries from `start` on. One tile contains all hashes
+    /// from which this root is computed.
     fn subtree(&mut self, height: u32, start: u64) -> Result<TreeHash, E> {
         let level = u8::try_from(height / 8).unwrap_or(u8::MAX);
         let first = start >> (8 * u32::from(level));

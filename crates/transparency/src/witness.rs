@@ -1,4 +1,5 @@
-//! Witnesses: they cosign a checkpoint only if it continues the one that they cosigned before (tlog-witness).
+//! Witnesses (tlog-witness). A witness cosigns a checkpoint only if its tree begins with the tree that the witness
+//! cosigned before.
 
 use std::fmt;
 
@@ -19,7 +20,7 @@ use crate::{
 /// A request to cosign a checkpoint. `Display` is its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddCheckpoint {
-    /// The size of the log that the witness has cosigned last, 0 if none.
+    /// The size of the log in the checkpoint that the witness cosigned last; 0 if the witness has cosigned none.
     pub old_size: u64,
     /// The proof that the checkpoint continues the log of this size.
     pub proof: Vec<TreeHash>,
@@ -33,7 +34,7 @@ pub enum WitnessRefusal {
     /// The request is malformed.
     #[error("{0}")]
     Form(&'static str),
-    /// The witness has cosigned another size.
+    /// The old size in the request is not the size that the witness cosigned last. Contains the last cosigned size.
     #[error("the last cosigned size is {0}")]
     OldSize(u64),
     /// The witness does not know the log.
@@ -59,7 +60,7 @@ enum WitnessSecret {
 }
 
 impl AddCheckpoint {
-    /// Reads a body.
+    /// Reads the body of a request. Verifies no signature and no proof.
     pub fn parse(body: &str) -> Result<Self, WitnessRefusal> {
         let form = WitnessRefusal::Form;
         let (head, note) = body.split_once("\n\n").ok_or(form("the body has no empty line"))?;
@@ -73,8 +74,8 @@ impl AddCheckpoint {
         Ok(Self { old_size, proof, checkpoint })
     }
 
-    /// Returns the checkpoint if a witness may cosign it. `last` is the checkpoint of this log that the witness has
-    /// cosigned last.
+    /// Returns the checkpoint if a witness may cosign it. `last` gets the origin of the log, and returns the checkpoint
+    /// that the witness cosigned last for this log.
     pub fn check(
         &self,
         logs: &[VerifierKey],
@@ -120,7 +121,7 @@ impl WitnessKey {
         Ok(Self { secret: WitnessSecret::Ed25519(Box::new(secret)), public })
     }
 
-    /// Creates the ML-DSA-44 key of a witness from its seed, 32 secret bytes that no other key has.
+    /// Creates the ML-DSA-44 key of a witness from its seed of 32 secret bytes. Use the seed for no other key.
     pub fn ml_dsa_44(name: &str, seed: &[u8; 32]) -> Result<Self, KeyFault> {
         let secret = ml_dsa::SigningKey::<MlDsa44>::from_seed(&(*seed).into());
         let public = secret.verifying_key().encode();
@@ -133,7 +134,8 @@ impl WitnessKey {
         &self.public
     }
 
-    /// Signs the text of a checkpoint at the time `now_s`, in seconds since the Unix epoch.
+    /// Signs the text of a checkpoint at the time `now_s`, in seconds since the Unix epoch. For ML-DSA-44 keys, fails
+    /// if the text is no checkpoint, or if the name of its log has more than 255 bytes.
     pub fn cosign(&self, text: &str, now_s: u64) -> Result<SignatureLine, WitnessRefusal> {
         let message = cosigned_message(&self.public, text, now_s);
         let signature = message.and_then(|message| self.sign(&message));

@@ -9,7 +9,7 @@
 //! | `dashboard/session` | the signed-in user, and the cookie of the session |
 //! | `dashboard/forms` | form fields, protection against other sites, rejections, single use |
 //! | `dashboard/response` | responses of the dashboard: layout, sidebar, and results after a redirect |
-//! | `dashboard/charts` | the chart of daily counts, and the usage meters |
+//! | `dashboard/charts` | the charts of daily numbers and of recent attempts, and the usage meters |
 //! | `console` | the pages of operators |
 //! | `docs` | the guides, the API reference and the error pages |
 //! | `landing` | the page at `/`, for browsers |
@@ -18,7 +18,7 @@
 //! | `not_found.rs` | the response to an unknown path |
 //! | `host_cookie.rs` | the attributes of all cookies |
 //! | `html` | layout, headers and caching of all pages |
-//! | `assets.rs` | stylesheets, script and icon |
+//! | `assets.rs` | stylesheets, scripts and icon |
 //!
 //! The pages work without JavaScript. They load nothing from other origins, which a Content Security Policy enforces.
 

@@ -111,7 +111,7 @@ enum Lookup {
     Allowed,
     /// The name has an address that is not allowed.
     Forbidden,
-    /// The lookup gave no result.
+    /// The lookup could not be made on this node, or took too long.
     Unknown,
     /// The name has no address.
     Unresolved,
@@ -134,7 +134,7 @@ impl Drop for LookupPermit {
     }
 }
 
-/// Maximum number of concurrent DNS lookups, because each lookup blocks one of the threads that process API requests.
+/// Maximum number of concurrent DNS lookups. Each lookup blocks one of the threads that process API requests.
 const LOOKUPS_MAX: usize = 8;
 /// Maximum time to wait for one DNS lookup. Slightly longer than the timeout of the resolver, which is 3 s.
 const VET_TIMEOUT: Duration = Duration::from_millis(3_500);

@@ -62,8 +62,9 @@ impl CircuitBreaker {
         previous.open.map(|_| BreakerTransition::Closed)
     }
 
-    /// Records an attempt without a response. Opens the breaker after `failures_max` such attempts in a row. If the
-    /// attempt was a probe of an open breaker, doubles the pause before the next probe, up to `probe_pause_max`.
+    /// Records an attempt without a response. Opens the breaker after `failures_max` such attempts in a row, and
+    /// returns the transition only then. If the attempt was a probe of an open breaker, doubles the pause before the
+    /// next probe, up to `probe_pause_max`.
     pub(crate) fn record_failure(
         &mut self,
         now: Timestamp,

@@ -1,12 +1,12 @@
-//! Faults of this node that prevent a webhook request. The receiver has no part in them, so they do not count against its
-//! webhook.
+//! Faults of this node that prevent a webhook request. The receiver has no part in them, so they do not count against
+//! its webhook.
 
 use std::{error::Error, io, net::UdpSocket};
 
 use rustix::io::Errno;
 
-/// This node cannot open a connection, because the operating system has no file descriptor, memory or port left. Contains
-/// the error code of the operating system.
+/// This node cannot open a connection, because the operating system has no file descriptor, memory or port left.
+/// Contains the error code of the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this node cannot open connections: {}", io::Error::from_raw_os_error(*.0))]
 pub(crate) struct LocalFault(i32);
@@ -34,7 +34,7 @@ impl LocalFault {
         Self::new(&UdpSocket::bind("0.0.0.0:0").err()?)
     }
 
-    /// Returns true if another address of the target can fail for another reason, which then counts.
+    /// Whether the fault concerns one address of the target only. The failure of another address then takes precedence.
     pub(crate) fn is_of_one_address(self) -> bool {
         self.0 == Errno::ADDRNOTAVAIL.raw_os_error()
     }

@@ -1,8 +1,8 @@
-//! Relays: receivers that have no public address. A receiver opens a connection to the service, and gets on it the
-//! requests that other targets get by HTTP.
+//! Relays: receivers that have no public address. A receiver opens a connection to the service. The service sends on
+//! this connection the requests that other targets get by HTTP.
 //!
-//! The API owns the sockets. This module knows the connections of the node, sends deliveries on them, and waits for the
-//! answers.
+//! The API owns the sockets. This module tracks the connections to this node, sends deliveries on them, and waits for
+//! the answers.
 
 mod hub;
 mod relay_target;

@@ -39,7 +39,8 @@ CREATE TABLE sessions (
     last_used_at BIGINT,
     client_address TEXT,
     user_agent TEXT,
-    -- Authenticates the columns that decide; the second tag authenticates `confirmed_at`.
+    -- Authenticates the columns that decide whether the session is valid. `confirmation_tag` authenticates
+    -- `confirmed_at`.
     tag BYTEA,
     confirmation_tag BYTEA
 );
@@ -58,8 +59,8 @@ CREATE TABLE invites (
     revoked_at BIGINT
 );
 
--- Acts on an account, for its owner. Ids begin with the time, so housekeeping needs no further index. No foreign keys:
--- an insert must not wait for a lock on the account.
+-- The activity log of accounts, which their owners can read. Ids begin with the time, so housekeeping needs no further
+-- index. No foreign keys: an insert must not wait for a lock on the account.
 CREATE TABLE activity (
     id TEXT COLLATE "C" PRIMARY KEY,
     account_id TEXT COLLATE "C" NOT NULL,
@@ -72,8 +73,9 @@ CREATE TABLE activity (
 CREATE INDEX ix_activity__account_id__id ON activity (account_id, id) WHERE account_id IS NOT NULL;
 CREATE INDEX ix_activity__account_id__kind__id ON activity (account_id, kind, id) WHERE account_id IS NOT NULL;
 
--- Forms of the dashboard that were sent, so that a form acts once. Only the hash of a form's id is stored, with the
--- path of the page that shows the result. The path is NULL until the act has ended.
+-- Submitted forms of the dashboard. A second submission of the same form finds its row, and has no effect. Only the
+-- hash of a form's id is stored, with the path of the page that shows the result. The path is NULL until the action has
+-- ended.
 CREATE TABLE used_forms (
     form BYTEA PRIMARY KEY,
     used_at BIGINT NOT NULL,
@@ -182,8 +184,9 @@ CREATE TABLE contacts (
 );
 CREATE INDEX ix_contacts__sent_at ON contacts (sent_at);
 
--- Changes of keys whose correspondents are not all informed yet. Housekeeping reads the stored envelopes from the
--- newest to the oldest to find them; `read_to` is the oldest id that was read. Deleted at the end of the reading.
+-- Changes of keys whose correspondents are not all informed yet. Correspondents are the keys that sent to the changed
+-- key or received from it. Housekeeping reads the stored envelopes from the newest to the oldest to find the
+-- correspondents; `read_to` is the oldest id that was read. The row is deleted when all envelopes are read.
 CREATE TABLE identity_rotations (
     api_key_id TEXT COLLATE "C" NOT NULL,
     reason TEXT NOT NULL CHECK (reason IN ('replaced', 'revoked', 'sealing_key')),
@@ -197,9 +200,9 @@ CREATE TABLE identity_rotations (
 
 -- Usage and limits
 
--- Each batch of sends updates the rows of its senders. Most of each page stays free, so that new row versions fit beside
--- the old one. An update whose page is full also writes an index entry. While a snapshot is open, this is one of five
--- updates. With half of each page free, it was every second one.
+-- Each batch of sends updates the rows of its senders. Most of each page stays free, so that new row versions fit
+-- beside the old one. An update that finds no space in its page also writes an index entry. While a snapshot is open,
+-- one in five updates does this. With only half of each page free, every second update did.
 --
 -- An open snapshot (a dump, a report, a replica with hot_standby_feedback) keeps all old row versions. With an index on
 -- the key alone, a look-up would read every one of them. The index therefore ends with a generation, which grows with
@@ -307,7 +310,8 @@ CREATE TABLE channels (
     signature BYTEA NOT NULL
 );
 
--- A row without its envelope has no effect.
+-- Idempotency keys of sends, with the results for repeated requests. The row of a single send has no effect once its
+-- envelope is deleted.
 CREATE TABLE idempotency_keys (
     api_key_id TEXT COLLATE "C" NOT NULL,
     idempotency_key TEXT COLLATE "C" NOT NULL,
@@ -332,7 +336,7 @@ CREATE TABLE waiting_envelopes (
 CREATE INDEX ix_waiting_envelopes__recipient__envelope_id
     ON waiting_envelopes (recipient, envelope_id) WHERE recipient IS NOT NULL;
 
--- Keys with waiting envelopes to deliver or to bounce.
+-- Keys whose waiting envelopes must be processed: delivered to a new webhook, or bounced after a revocation.
 --
 -- A batch that read the key before the change may still store a waiting envelope. The horizon is the next transaction
 -- id after the change. A row is deleted only after all transactions below its horizon have ended.
@@ -402,7 +406,8 @@ CREATE TABLE events (
     body TEXT NOT NULL
 );
 
--- The queue of deliveries. A successful delivery deletes its row. Texts follow the numbers, so that most rows have no padding.
+-- The queue of deliveries. A successful delivery deletes its row. Text columns follow the numbers, so that most rows
+-- have no padding.
 CREATE TABLE deliveries (
     -- The end of the lease if the row is leased. NULL after the last attempt.
     due_at BIGINT,
@@ -414,8 +419,9 @@ CREATE TABLE deliveries (
     envelope_id TEXT COLLATE "C" NOT NULL,
     last_failure TEXT COLLATE "C",
     failed_at BIGINT,
-    -- Times of requests that arrived while the delivery was leased. The delivery is due again after the lease: by
-    -- `redeliver_at` if the attempt succeeded, by `recover_at` otherwise. The next lease clears both.
+    -- Times of requests that arrived while the delivery was leased. After the lease, the delivery is due again if the
+    -- attempt succeeded and `redeliver_at` is set, or if the attempt failed and `recover_at` is set. The next lease
+    -- clears both.
     redeliver_at BIGINT,
     recover_at BIGINT,
     PRIMARY KEY (envelope_id, webhook_id)
@@ -430,18 +436,18 @@ CREATE TABLE deliveries (
 -- without a lease. The ends of leases have an index of their own.
 --
 -- Claims search due times of all webhooks, and other statements search webhooks without a due time. So all these
--- indexes have the condition of the head of this file.
+-- indexes have the condition that is explained at the head of this file.
 CREATE INDEX ix_deliveries__due_at ON deliveries (due_at) WHERE lease IS NULL AND due_at IS NOT NULL;
 CREATE INDEX ix_deliveries__webhook_id__due_at__free ON deliveries (webhook_id, due_at)
     WHERE lease IS NULL AND due_at IS NOT NULL AND webhook_id IS NOT NULL;
 CREATE INDEX ix_deliveries__lease_end ON deliveries (due_at) WHERE lease <> -1 AND due_at IS NOT NULL;
--- Deliveries that wait for a relay cost other claims nothing.
+-- Deliveries that wait for a relay have indexes of their own, so other claims do not read them.
 CREATE INDEX ix_deliveries__due_at__relay ON deliveries (due_at) WHERE lease = -1 AND due_at IS NOT NULL;
 CREATE INDEX ix_deliveries__webhook_id__due_at__relay ON deliveries (webhook_id, due_at)
     WHERE lease = -1 AND webhook_id IS NOT NULL;
--- The first index has the waiting deliveries, the second the failed ones: together they have all deliveries of a
--- webhook. The first has an entry for each delivery, so it has only the end of the id, which is random. This keeps it
--- and the write-ahead log small.
+-- The first of these two indexes contains the waiting deliveries, the second the failed ones. Together they contain all
+-- deliveries of a webhook. Nearly every delivery gets an entry in the first index. This entry contains only the end of
+-- the webhook id, which is random, so the index and the write-ahead log stay small.
 CREATE INDEX ix_deliveries__webhook_id__due_at ON deliveries (substr(webhook_id, 24), due_at)
     WHERE due_at IS NOT NULL AND substr(webhook_id, 24) IS NOT NULL;
 CREATE INDEX ix_deliveries__webhook_id__failed_at ON deliveries (webhook_id, failed_at)
@@ -468,7 +474,8 @@ CREATE TABLE attempts (
 -- numbers.
 CREATE SEQUENCE attempt_numbers AS BIGINT OWNED BY attempts.number;
 ALTER TABLE attempts ALTER COLUMN number SET DEFAULT nextval('attempt_numbers');
--- The log of a webhook lists its successes and its failures, newest first. See the deliveries for the end of the id.
+-- The log of a webhook lists its successes and its failures, newest first. The indexes contain only the end of the
+-- webhook id, as in `deliveries`.
 CREATE INDEX ix_attempts__webhook_id__number__succeeded ON attempts (substr(webhook_id, 24), number)
     WHERE outcome = 'succeeded' AND substr(webhook_id, 24) IS NOT NULL;
 CREATE INDEX ix_attempts__webhook_id__outcome__number ON attempts (substr(webhook_id, 24), outcome, number)
@@ -480,9 +487,10 @@ CREATE INDEX ix_attempts__envelope_id__succeeded ON attempts (envelope_id)
 CREATE INDEX ix_attempts__envelope_id__failed ON attempts (envelope_id)
     WHERE outcome <> 'succeeded';
 
--- Connections of receivers that have no public address (relays). The connections of a node count while its row is not
--- expired, so that those of a dead node soon count no more. Each second, a node checks its connections whose `check_at`
--- has passed. `check_at` is the end of the token. Triggers set it to 0 when the key, its webhooks or the token change.
+-- Connections of receivers that have no public address (relays). The connections of a node count until its row in
+-- `relay_nodes` expires, so the connections of a crashed node soon stop counting. Each second, a node checks its
+-- connections whose `check_at` has passed. `check_at` is the end of the token. Triggers set it to 0 when the key, its
+-- webhooks or the token change.
 CREATE TABLE relay_nodes (
     node BIGINT PRIMARY KEY,
     expires_at BIGINT NOT NULL
@@ -502,7 +510,7 @@ CREATE INDEX ix_relay_connections__api_key_id ON relay_connections (api_key_id);
 CREATE INDEX ix_relay_connections__token ON relay_connections (token);
 CREATE INDEX ix_relay_connections__node__check_at ON relay_connections (node, check_at);
 
--- A webhook for received envelopes and a revocation concern the waiting envelopes of a key.
+-- Requests the processing of a key's waiting envelopes after a new webhook or the revocation of the key.
 CREATE FUNCTION transfer_waiting_envelopes() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 DECLARE
     changed TEXT;
@@ -546,7 +554,8 @@ CREATE TABLE partitions (
     UNIQUE (parent, upper_bound)
 );
 
--- The partitions before now have rows only if a clock is wrong, or if rows of another database are copied.
+-- The first partitions are for times before this migration. They get rows only if a clock is wrong, or if rows of
+-- another database are copied.
 CREATE TABLE envelopes_first (LIKE envelopes INCLUDING ALL);
 CREATE TABLE attempts_first (LIKE attempts INCLUDING ALL) WITH (autovacuum_vacuum_scale_factor = 0.05);
 -- The rows of a partition are dropped with it, so an autovacuum would be wasted work.
@@ -592,7 +601,7 @@ CREATE TABLE governance (
     by TEXT NOT NULL
 );
 CREATE INDEX ix_governance__subject ON governance (subject);
--- Every batch checks for open decisions.
+-- Every batch of sends reads the decisions that are not lifted.
 CREATE INDEX ix_governance__subject__open ON governance (subject) WHERE status <> 'lifted';
 
 CREATE TABLE audit_entries (
@@ -702,10 +711,10 @@ CREATE TABLE issuer_keys (
 
 -- The transparency log
 
--- What the log states: identities of keys, statuses of badges, hashes of the audit trail. Triggers insert a row in the
--- transaction of the change. The node that appends its entry to the log adds number, time and salt. An entry contains
--- only a hash of salt and text. Erasure of an account deletes the rows of its keys, so that nothing links their entries
--- to them.
+-- The statements of the log: identities of keys, statuses of badges, hashes of audit entries, and hashes of envelopes.
+-- Triggers insert a row in the transaction of the change. The node that appends its entry to the log adds number, time
+-- and salt. An entry contains only a hash of salt and text. Erasure of an account deletes the rows of its keys, so that
+-- the log entries can no longer be linked to the keys.
 CREATE TABLE log_statements (
     id BIGINT PRIMARY KEY,
     kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('audit', 'badge', 'envelopes', 'key')),
@@ -723,7 +732,8 @@ CREATE TABLE log_statements (
 CREATE SEQUENCE log_statement_ids AS BIGINT OWNED BY log_statements.id;
 ALTER TABLE log_statements ALTER COLUMN id SET DEFAULT nextval('log_statement_ids');
 CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
--- Without NULL: a search for pending statements could otherwise read the entries of all that were ever pending.
+-- Excludes NULL, so that a search for pending statements cannot use this index. That search would read an index entry
+-- for each statement that was ever pending.
 CREATE UNIQUE INDEX ix_log_statements__number ON log_statements (number) WHERE number IS NOT NULL;
 CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, id) WHERE kind IS NOT NULL;
 CREATE INDEX ix_log_statements__at__envelopes ON log_statements (at) WHERE kind = 'envelopes';
@@ -748,7 +758,7 @@ CREATE TABLE log_heads (
     issuer_key_id TEXT COLLATE "C" NOT NULL,
     size BIGINT NOT NULL,
     checkpoint TEXT NOT NULL,
-    -- The newest checkpoint with cosignatures of witnesses. Its size may be smaller.
+    -- The newest checkpoint with cosignatures of witnesses. It can be older than `checkpoint`.
     witnessed TEXT
 );
 
@@ -809,7 +819,9 @@ CREATE TABLE additive_migrations (
     version TEXT COLLATE "C" PRIMARY KEY
 );
 
--- The versions of the key-encryption keys. A retired version encrypts no row. A key file may lack it.
+-- The versions of the key-encryption keys. `mark` is a known text, encrypted under the key of the version. If it does
+-- not decrypt at the start, the key is wrong. A retired version encrypts no other row, so key files need not contain
+-- it.
 CREATE TABLE kek_marks (
     version BIGINT PRIMARY KEY,
     mark BYTEA NOT NULL,
@@ -817,7 +829,7 @@ CREATE TABLE kek_marks (
 );
 
 -- Key-encryption keys that a key provider has wrapped (encrypted). Empty if the keys are in key files. During a move to
--- another provider, each version has a row for either.
+-- another provider, each version has one row for the old and one for the new provider.
 CREATE TABLE kek_versions (
     version BIGINT NOT NULL,
     provider TEXT COLLATE "C" NOT NULL,
@@ -831,8 +843,9 @@ CREATE TABLE database_identity (
 );
 INSERT INTO database_identity (id) VALUES (replace(gen_random_uuid()::TEXT, '-', ''));
 
--- The newest mark of each revocation journal, a file outside the database. A lower mark than in the file means that
--- the database was restored from a backup.
+-- The newest mark of each revocation journal, a file outside the database. The mark is a number that each journaled
+-- transaction raises, in this table and in the file. A lower mark than in the file means that the database was restored
+-- from a backup.
 CREATE TABLE journal_marks (
     journal TEXT COLLATE "C" PRIMARY KEY,
     mark BIGINT NOT NULL
@@ -856,13 +869,14 @@ CREATE TABLE housekeeping_tasks (
     until BIGINT NOT NULL
 );
 
--- Always empty: a probe inserts a row and deletes it in one transaction. A publication for all tables refuses to delete
--- rows of a table without a replica identity. A primary key would make the probes of several nodes wait for each
--- other, because each probe inserts the same row.
+-- Always empty. A probe, which checks that commits reach the disk, inserts a row and deletes it in one transaction. A
+-- publication for all tables refuses to delete rows of a table without a replica identity. A primary key would make the
+-- probes of several nodes wait for each other, because each probe inserts the same row.
 CREATE TABLE write_probes (id BIGINT NOT NULL);
 ALTER TABLE write_probes REPLICA IDENTITY FULL;
 
--- Sent and received envelopes of each key and day, counted by housekeeping, and the progress of the counts.
+-- Numbers of sent and received envelopes and of delivered events, for each key and day. Housekeeping counts them.
+-- `daily_count_progress` stores the last counted row of each table.
 CREATE TABLE daily_counts (
     api_key_id TEXT COLLATE "C" NOT NULL,
     day BIGINT NOT NULL,
@@ -877,11 +891,11 @@ CREATE TABLE daily_count_progress (
     last_counted TEXT COLLATE "C" NOT NULL
 );
 
--- Facts of sends: what a node caches about a key, and reads again after a change
+-- Facts of sends: the data of a key that a node caches, and reads again after a change
 
 -- The version of everything that a node caches about a key: the key, its handle, its webhooks and its policy. A key
--- without a row has version 0. A random version prevents that two states share one, even after a crash or a restored
--- backup.
+-- without a row has version 0. Versions are random, so two states never share a version, even after a crash or a
+-- restored backup.
 CREATE TABLE facts_versions (
     api_key_id TEXT COLLATE "C" PRIMARY KEY,
     version BIGINT NOT NULL
@@ -909,8 +923,8 @@ BEGIN
 END
 $$;
 
--- Deferred to the commit, after every other lock, so that waiting for a version cannot deadlock. Batches read versions
--- without a lock.
+-- These triggers run at the commit. The transaction locks the versions after all its other rows, so waiting for a
+-- version cannot deadlock. Batches read versions without a lock.
 CREATE CONSTRAINT TRIGGER tr_api_keys__facts
 AFTER UPDATE ON api_keys
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
@@ -943,7 +957,7 @@ CREATE CONSTRAINT TRIGGER tr_webhooks__facts
 AFTER INSERT OR DELETE ON webhooks
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_version();
 
--- The health of an enabled webhook is not a fact.
+-- Times of successes and failures do not change the version, because sends do not depend on them.
 CREATE CONSTRAINT TRIGGER tr_webhooks__facts_changed
 AFTER UPDATE ON webhooks
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
@@ -977,7 +991,7 @@ CREATE TYPE fact_usage AS (
     month_used BIGINT,
     throughput_tat_us BIGINT
 );
--- The address finds the row again without an index.
+-- `address` is the physical address (ctid) of the usage row. An update finds the row by its address, without an index.
 CREATE TYPE fact_locked_usage AS (used fact_usage, address TID);
 CREATE TYPE fact_version AS (api_key_id TEXT, version BIGINT);
 -- A session or an API token.

@@ -34,7 +34,8 @@ CREATE TABLE sessions (
     last_used_at INTEGER,
     client_address TEXT,
     user_agent TEXT,
-    -- Authenticates the columns that decide; the second tag authenticates `confirmed_at`.
+    -- Authenticates the columns that decide whether the session is valid. `confirmation_tag` authenticates
+    -- `confirmed_at`.
     tag BLOB,
     confirmation_tag BLOB
 ) STRICT, WITHOUT ROWID;
@@ -53,7 +54,8 @@ CREATE TABLE invites (
     revoked_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Acts on an account, for its owner. Ids begin with the time, so housekeeping needs no further index.
+-- The activity log of accounts, which their owners can read. Ids begin with the time, so housekeeping needs no further
+-- index.
 CREATE TABLE activity (
     id TEXT NOT NULL PRIMARY KEY,
     account_id TEXT NOT NULL,
@@ -66,8 +68,9 @@ CREATE TABLE activity (
 CREATE INDEX ix_activity__account_id__id ON activity (account_id, id);
 CREATE INDEX ix_activity__account_id__kind__id ON activity (account_id, kind, id);
 
--- Forms of the dashboard that were sent, so that a form acts once. Only the hash of a form's id is stored, with the
--- path of the page that shows the result. The path is NULL until the act has ended.
+-- Submitted forms of the dashboard. A second submission of the same form finds its row, and has no effect. Only the
+-- hash of a form's id is stored, with the path of the page that shows the result. The path is NULL until the action has
+-- ended.
 CREATE TABLE used_forms (
     form BLOB NOT NULL PRIMARY KEY,
     used_at INTEGER NOT NULL,
@@ -172,8 +175,9 @@ CREATE TABLE contacts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_contacts__sent_at ON contacts (sent_at);
 
--- Changes of keys whose correspondents are not all informed yet. Housekeeping reads the stored envelopes from the
--- newest to the oldest to find them; `read_to` is the oldest id that was read. Deleted at the end of the reading.
+-- Changes of keys whose correspondents are not all informed yet. Correspondents are the keys that sent to the changed
+-- key or received from it. Housekeeping reads the stored envelopes from the newest to the oldest to find the
+-- correspondents; `read_to` is the oldest id that was read. The row is deleted when all envelopes are read.
 CREATE TABLE identity_rotations (
     api_key_id TEXT NOT NULL,
     reason TEXT NOT NULL CHECK (reason IN ('replaced', 'revoked', 'sealing_key')),
@@ -200,7 +204,8 @@ CREATE TABLE usage (
     stored_bytes INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
--- On PostgreSQL, this view finds the newest generation of a row. SQLite updates rows in place.
+-- Exists because the statements of both databases read this view. On PostgreSQL, the view finds the newest generation
+-- of a row. SQLite updates rows in place.
 CREATE VIEW current_usage AS SELECT * FROM usage;
 
 -- Messages above the monthly allowance.
@@ -260,7 +265,8 @@ CREATE TABLE channels (
     signature BLOB NOT NULL
 ) STRICT;
 
--- A row without its envelope has no effect.
+-- Idempotency keys of sends, with the results for repeated requests. The row of a single send has no effect once its
+-- envelope is deleted.
 CREATE TABLE idempotency_keys (
     api_key_id TEXT NOT NULL,
     idempotency_key TEXT NOT NULL,
@@ -285,7 +291,8 @@ CREATE TABLE waiting_envelopes (
 CREATE INDEX ix_waiting_envelopes__recipient__envelope_id
     ON waiting_envelopes (recipient, envelope_id);
 
--- Keys with waiting envelopes to deliver or to bounce. The column horizon is for PostgreSQL only.
+-- Keys whose waiting envelopes must be processed: delivered to a new webhook, or bounced after a revocation. The column
+-- horizon is for PostgreSQL only.
 CREATE TABLE waiting_transfers (
     api_key_id TEXT NOT NULL PRIMARY KEY,
     horizon INTEGER
@@ -365,8 +372,9 @@ CREATE TABLE deliveries (
     lease INTEGER,
     last_failure TEXT,
     failed_at INTEGER,
-    -- Times of requests that arrived while the delivery was leased. The delivery is due again after the lease: by
-    -- `redeliver_at` if the attempt succeeded, by `recover_at` otherwise. The next lease clears both.
+    -- Times of requests that arrived while the delivery was leased. After the lease, the delivery is due again if the
+    -- attempt succeeded and `redeliver_at` is set, or if the attempt failed and `recover_at` is set. The next lease
+    -- clears both.
     redeliver_at INTEGER,
     recover_at INTEGER,
     PRIMARY KEY (envelope_id, webhook_id)
@@ -376,12 +384,12 @@ CREATE INDEX ix_deliveries__due_at ON deliveries (due_at) WHERE lease IS NULL AN
 CREATE INDEX ix_deliveries__webhook_id__due_at__free ON deliveries (webhook_id, due_at)
     WHERE lease IS NULL AND due_at IS NOT NULL;
 CREATE INDEX ix_deliveries__lease_end ON deliveries (due_at) WHERE lease <> -1;
--- Deliveries that wait for a relay cost other claims nothing.
+-- Deliveries that wait for a relay have indexes of their own, so other claims do not read them.
 CREATE INDEX ix_deliveries__due_at__relay ON deliveries (due_at) WHERE lease = -1;
 CREATE INDEX ix_deliveries__webhook_id__due_at__relay ON deliveries (webhook_id, due_at) WHERE lease = -1;
--- The first index has the waiting deliveries, the second the failed ones: together they have all deliveries of a
--- webhook. The first has an entry for each delivery, so it has only the end of the id, which is random. This keeps it
--- and the write-ahead log small.
+-- The first of these two indexes contains the waiting deliveries, the second the failed ones. Together they contain all
+-- deliveries of a webhook. Nearly every delivery gets an entry in the first index. This entry contains only the end of
+-- the webhook id, which is random, so the index and the write-ahead log stay small.
 CREATE INDEX ix_deliveries__webhook_id__due_at ON deliveries (substr(webhook_id, 24), due_at)
     WHERE due_at IS NOT NULL;
 CREATE INDEX ix_deliveries__webhook_id__failed_at ON deliveries (webhook_id, failed_at)
@@ -404,7 +412,8 @@ CREATE TABLE attempts (
     envelope_id TEXT NOT NULL,
     excerpt TEXT
 ) STRICT;
--- The log of a webhook lists its successes and its failures, newest first. See the deliveries for the end of the id.
+-- The log of a webhook lists its successes and its failures, newest first. The indexes contain only the end of the
+-- webhook id, as in `deliveries`.
 CREATE INDEX ix_attempts__webhook_id__number__succeeded ON attempts (substr(webhook_id, 24), number)
     WHERE outcome = 'succeeded';
 CREATE INDEX ix_attempts__webhook_id__outcome__number ON attempts (substr(webhook_id, 24), outcome, number)
@@ -416,9 +425,10 @@ CREATE INDEX ix_attempts__envelope_id__succeeded ON attempts (envelope_id)
 CREATE INDEX ix_attempts__envelope_id__failed ON attempts (envelope_id)
     WHERE outcome <> 'succeeded';
 
--- Connections of receivers that have no public address (relays). The connections of a node count while its row is not
--- expired, so that those of a dead node soon count no more. Each second, a node checks its connections whose `check_at`
--- has passed. `check_at` is the end of the token. Triggers set it to 0 when the key, its webhooks or the token change.
+-- Connections of receivers that have no public address (relays). The connections of a node count until its row in
+-- `relay_nodes` expires, so the connections of a crashed node soon stop counting. Each second, a node checks its
+-- connections whose `check_at` has passed. `check_at` is the end of the token. Triggers set it to 0 when the key, its
+-- webhooks or the token change.
 CREATE TABLE relay_nodes (
     node INTEGER PRIMARY KEY,
     expires_at INTEGER NOT NULL
@@ -438,7 +448,7 @@ CREATE INDEX ix_relay_connections__api_key_id ON relay_connections (api_key_id);
 CREATE INDEX ix_relay_connections__token ON relay_connections (token);
 CREATE INDEX ix_relay_connections__node__check_at ON relay_connections (node, check_at);
 
--- A webhook for received envelopes and a revocation concern the waiting envelopes of a key.
+-- Requests the processing of a key's waiting envelopes after a new webhook or the revocation of the key.
 CREATE TRIGGER tr_webhooks__waiting
 AFTER INSERT ON webhooks
 BEGIN
@@ -474,7 +484,7 @@ CREATE TABLE governance (
     "by" TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_governance__subject ON governance (subject);
--- Every batch checks for open decisions.
+-- Every batch of sends reads the decisions that are not lifted.
 CREATE INDEX ix_governance__subject__open ON governance (subject) WHERE status <> 'lifted';
 
 CREATE TABLE audit_entries (
@@ -602,10 +612,10 @@ CREATE TABLE issuer_keys (
 
 -- The transparency log
 
--- What the log states: identities of keys, statuses of badges, hashes of the audit trail. Triggers insert a row in the
--- transaction of the change. The node that appends its entry to the log adds number, time and salt. An entry contains
--- only a hash of salt and text. Erasure of an account deletes the rows of its keys, so that nothing links their entries
--- to them.
+-- The statements of the log: identities of keys, statuses of badges, hashes of audit entries, and hashes of envelopes.
+-- Triggers insert a row in the transaction of the change. The node that appends its entry to the log adds number, time
+-- and salt. An entry contains only a hash of salt and text. Erasure of an account deletes the rows of its keys, so that
+-- the log entries can no longer be linked to the keys.
 CREATE TABLE log_statements (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('audit', 'badge', 'envelopes', 'key')),
@@ -645,7 +655,7 @@ CREATE TABLE log_heads (
     issuer_key_id TEXT NOT NULL,
     size INTEGER NOT NULL,
     checkpoint TEXT NOT NULL,
-    -- The newest checkpoint with cosignatures of witnesses. Its size may be smaller.
+    -- The newest checkpoint with cosignatures of witnesses. It can be older than `checkpoint`.
     witnessed TEXT
 ) STRICT;
 
@@ -704,7 +714,9 @@ CREATE TABLE additive_migrations (
     version TEXT NOT NULL PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
 
--- The versions of the key-encryption keys. A retired version encrypts no row. A key file may lack it.
+-- The versions of the key-encryption keys. `mark` is a known text, encrypted under the key of the version. If it does
+-- not decrypt at the start, the key is wrong. A retired version encrypts no other row, so key files need not contain
+-- it.
 CREATE TABLE kek_marks (
     version INTEGER NOT NULL PRIMARY KEY,
     mark BLOB NOT NULL,
@@ -712,7 +724,7 @@ CREATE TABLE kek_marks (
 ) STRICT;
 
 -- Key-encryption keys that a key provider has wrapped (encrypted). Empty if the keys are in key files. During a move to
--- another provider, each version has a row for either.
+-- another provider, each version has one row for the old and one for the new provider.
 CREATE TABLE kek_versions (
     version INTEGER NOT NULL,
     provider TEXT NOT NULL,
@@ -726,8 +738,9 @@ CREATE TABLE database_identity (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO database_identity (id) VALUES (lower(hex(randomblob(16))));
 
--- The newest mark of each revocation journal, a file outside the database. A lower mark than in the file means that
--- the database was restored from a backup.
+-- The newest mark of each revocation journal, a file outside the database. The mark is a number that each journaled
+-- transaction raises, in this table and in the file. A lower mark than in the file means that the database was restored
+-- from a backup.
 CREATE TABLE journal_marks (
     journal TEXT NOT NULL PRIMARY KEY,
     mark INTEGER NOT NULL
@@ -751,10 +764,11 @@ CREATE TABLE housekeeping_tasks (
     until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Always empty: a probe inserts a row and deletes it in one transaction.
+-- Always empty. A probe, which checks that commits reach the disk, inserts a row and deletes it in one transaction.
 CREATE TABLE write_probes (id INTEGER NOT NULL) STRICT;
 
--- Sent and received envelopes of each key and day, counted by housekeeping, and the progress of the counts.
+-- Numbers of sent and received envelopes and of delivered events, for each key and day. Housekeeping counts them.
+-- `daily_count_progress` stores the last counted row of each table.
 CREATE TABLE daily_counts (
     api_key_id TEXT NOT NULL,
     day INTEGER NOT NULL,
@@ -769,10 +783,11 @@ CREATE TABLE daily_count_progress (
     last_counted TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Facts of sends: what a process caches about a key, and reads again after a change
+-- Facts of sends: the data of a key that a process caches, and reads again after a change
 
 -- The version of everything that is cached about a key: the key, its handle, its webhooks and its policy. A key without
--- a row has version 0. A random version prevents that two states share one, even after a crash or a restored backup.
+-- a row has version 0. Versions are random, so two states never share a version, even after a crash or a restored
+-- backup.
 CREATE TABLE facts_versions (
     api_key_id TEXT NOT NULL PRIMARY KEY,
     version INTEGER NOT NULL
@@ -845,7 +860,7 @@ BEGIN
     INSERT INTO facts_versions (api_key_id, version) VALUES (NEW.api_key_id, random())
     ON CONFLICT (api_key_id) DO UPDATE SET version = excluded.version;
 END;
--- The health of an enabled webhook is not a fact.
+-- Times of successes and failures do not change the version, because sends do not depend on them.
 CREATE TRIGGER tr_webhooks__facts
 AFTER UPDATE ON webhooks
 WHEN (OLD.api_key_id, OLD.url, OLD.events, OLD.secret, OLD.retiring, OLD.status, OLD.paused)

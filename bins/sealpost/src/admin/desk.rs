@@ -47,8 +47,8 @@ impl Desk {
         Ok(Self { operator, database, settings, clock })
     }
 
-    /// Reads the key-encryption keys, with which the command authenticates the rows that it writes. Without keys, a
-    /// command that needs them fails.
+    /// Reads the key-encryption keys, with which the command authenticates the rows that it writes. Returns `None` if
+    /// there are no keys. The command then fails if it needs keys.
     pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<Option<Arc<Keyring>>, Fault> {
         let (settings, paths) = (KeySettings::try_from(keks)?, self.settings.embedded_paths());
         let KeySettings { file, text, provider, .. } = &settings;

@@ -1,4 +1,5 @@
-//! Shares of a quorum. `sealpost kek shares` prints them, and commands that need the key read them from standard input.
+//! Shares of a quorum: a wrapping key that is split, so that some of the shares together restore it. `sealpost kek
+//! shares` prints the shares, and commands that need the key read shares from standard input.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
@@ -10,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::{cli::SharesArgs, fault::Fault, terminal::print};
 
-/// Generates the wrapping key of a new quorum, and prints its provider and its shares, one in each line.
+/// Generates the wrapping key of a new quorum. Prints the value for `--kek-provider`, and then one share in each line.
 pub(crate) fn print_new(args: &SharesArgs) -> Result<(), Fault> {
     let SharesArgs { threshold, of } = *args;
     if threshold > of {
@@ -26,7 +27,8 @@ pub(crate) fn print_new(args: &SharesArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Reads shares from standard input, one in each line, until they give the key. Does nothing for other providers.
+/// Reads shares of a quorum from standard input, one in each line, until there are enough to restore the key. Fails if
+/// the input ends before. Does nothing for other providers.
 pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
     let Some(ProviderName::Quorum(quorum)) = provider else { return Ok(()) };
     let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();

@@ -76,7 +76,7 @@ fn relay(client: &Client, webhook_id: WebhookId, handler: RequestHandler) -> Rel
         while let Some((request, respond)) = arrived.recv().await {
             let handler = Rc::clone(&handler);
             actix_rt::spawn(async move {
-                // The receiver is gone if the command ends.
+                // An error is ignored: nothing waits for the response if the command ends.
                 drop(respond.send(handle(&handler, request).await));
             });
         }

@@ -51,7 +51,7 @@ impl Hangups {
 pub(crate) fn outlive_file_size_limit() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();
-    // The handler of the process stays after the runtime and this value.
+    // The handler stays installed after the runtime and the returned `Signal` are dropped.
     signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 

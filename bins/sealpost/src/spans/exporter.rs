@@ -21,8 +21,8 @@ use tracing_subscriber::{
 use super::{SpanLayer, collector::CollectorClient, fields::SpanFields};
 use crate::fault::Fault;
 
-/// Sends finished spans to a collector. If the collector is slow or away, the queue fills and further spans are dropped:
-/// no request waits.
+/// Sends finished spans to a collector. If the collector is slow or unreachable, the queue fills up. Further spans are
+/// then dropped, so that no request waits.
 pub(crate) struct SpanExporter(Arc<BatchSpanProcessor>);
 
 impl SpanExporter {
@@ -48,7 +48,7 @@ impl SpanExporter {
         Ok(Self(Arc::new(processor)))
     }
 
-    /// Returns the part of the log that receives the finished spans.
+    /// Returns the layer of the log subscriber that queues the finished spans.
     pub(crate) fn layer(&self) -> SpanLayer {
         let only_spans = Targets::new().with_target(SPAN_TARGET, LevelFilter::TRACE);
         SpanQueue(Arc::clone(&self.0)).with_filter(only_spans).boxed()

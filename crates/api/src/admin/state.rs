@@ -105,7 +105,8 @@ impl AdminState {
     /// Awaits `signed_in`, the verification of credentials, if the limit of the client address admits it. Each known
     /// name has a limit of its own, so that unknown names and other operators cannot use it up.
     ///
-    /// A wrong password counts with the unknown names too. Otherwise the limits would show which names exist.
+    /// A wrong password for a known name also counts against the limit of the unknown names. If known and unknown names
+    /// reached their limits after different numbers of attempts, an attacker could find out which names exist.
     async fn count_sign_in<T>(
         &self,
         request: &HttpRequest,

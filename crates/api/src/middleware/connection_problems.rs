@@ -1,4 +1,5 @@
-//! Error responses without a handler: for bytes that are no HTTP request, and for a service that cannot work at present.
+//! Error responses without a handler: for bytes that are no HTTP request, and for all requests while the service cannot
+//! work, for example because it waits for its keys.
 
 use std::{
     fmt,
@@ -63,7 +64,7 @@ impl ConnectionProblems {
         .into_bytes()
     }
 
-    /// Responds to any request with status 503, because the service cannot work at present.
+    /// Returns a response with status 503, for any request while the service cannot work.
     pub fn unavailable(&self, request: &HttpRequest) -> HttpResponse {
         let sent = request.headers().get(X_REQUEST_ID).map(HeaderValue::as_bytes);
         let id = valid_or_new(sent, || self.clock.now());

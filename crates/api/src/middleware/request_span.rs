@@ -22,7 +22,8 @@ impl RequestSpan {
     /// "sampled".
     ///
     /// If the client sent a trace, the span belongs to this trace. A message that the request sends continues the
-    /// trace, with this span as parent. Otherwise the span begins a trace of its own, which no message continues.
+    /// trace, with this span as parent. If the client sent no trace, the span begins a new trace, which no message
+    /// continues.
     pub(super) fn begin(request: &HttpRequest) -> Option<Self> {
         if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
             return None;

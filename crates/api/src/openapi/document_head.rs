@@ -36,7 +36,7 @@ impl DocumentHead {
                 ("apiToken", API_TOKEN),
             ],
             has_events: true,
-            // Only the upgrade of a relay is refused with this code, and the document leaves it out.
+            // Only the WebSocket endpoint of relays returns this code, and the document leaves out this endpoint.
             codes: Code::public().filter(|code| *code != Code::UpgradeRequired).collect(),
             server: base_url.to_owned(),
         }

@@ -298,7 +298,8 @@ impl Operation {
         Self { is_idempotent: true, ..self }
     }
 
-    /// Marks a POST request that has the same effect once and twice. Clients repeat the request after a lost response.
+    /// Marks a POST request as repeatable: a second processing has no further effect. Clients therefore repeat the
+    /// request after a lost response.
     pub(crate) fn repeatable(self) -> Self {
         Self { is_repeatable: true, ..self }
     }

@@ -37,7 +37,7 @@ pub(crate) struct SessionRequest<B> {
     pub(crate) memory: Option<MemoryShare>,
 }
 
-/// A request on behalf of an API key, with a session token of the same account.
+/// A request on behalf of an API key, with a session token of the same account or with an API token.
 pub(crate) struct KeyRequest<B> {
     pub(crate) credentials: Credentials,
     /// The typed body, or the error in the body. An error in the credentials, or a reached rate limit, is returned

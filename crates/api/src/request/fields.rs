@@ -147,8 +147,8 @@ impl Fields {
         self.members.get(name).is_none_or(is_empty)
     }
 
-    /// Returns the error about a missing member. Also names a member of the body that is similar to the missing one.
-    /// Members in `known` are not misspelt.
+    /// Returns the error about a missing member. If the body has a similar member that is not in `known`, the error
+    /// names this member as a probable misspelling.
     pub(crate) fn missing(&self, field: &'static str, known: &[&str]) -> Refusal {
         let mut unread = self.members.keys().filter(|name| !known.contains(&name.as_str()));
         match unread.find(|name| similar(&shorten(name), &[field]).is_some()) {
@@ -284,7 +284,7 @@ pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Refusa
 
 /// Returns the error for a member that is not in `known`.
 fn unknown(name: &str, known: Vec<&'static str>) -> Refusal {
-    // The time to compare two names grows with the product of their lengths.
+    // Shortens the name first, because the time of a comparison grows with the product of the two lengths.
     let field = shorten(name);
     let nearest = similar(&field, &known);
     Refusal::UnknownField { field, nearest, known }
@@ -320,7 +320,8 @@ fn invalid_json(body: &[u8], fault: JsonFault) -> Refusal {
     Refusal::MalformedJson { line: error.line(), column: error.column(), problem }
 }
 
-/// Returns the description of a text that is not in UTF-8, or `None` if its first bytes are usual for UTF-8.
+/// Recognizes by its first bytes a body that is compressed, has a byte order mark, or is in UTF-16 or UTF-32. Returns
+/// the description of such a body for the error, and `None` for any other body.
 fn other_encoding(body: &[u8]) -> Option<&'static str> {
     match body {
         [0xEF, 0xBB, 0xBF, ..] => Some("a byte order mark (leave it out)"),

@@ -21,8 +21,8 @@ pub(crate) trait Member: Sized {
     fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal>;
 }
 
-/// A whole number from 1 to `MAX`, and `DEFAULT` if the member is absent or null. The OpenAPI document has it as optional
-/// only with `#[schemars(default)]`.
+/// A whole number from 1 to `MAX`, and `DEFAULT` if the member is absent or null. The OpenAPI document shows the member
+/// as optional only if its field has the attribute `#[schemars(default)]`.
 pub(crate) struct NumberUpTo<const MAX: u32, const DEFAULT: u32>(pub(crate) u32);
 
 impl<const MAX: u32, const DEFAULT: u32> Member for NumberUpTo<MAX, DEFAULT> {
@@ -98,7 +98,7 @@ impl Member for Option<bool> {
     }
 }
 
-/// An empty text is no description.
+/// An absent or empty text becomes `None`.
 impl Member for Option<Description> {
     const IS_REQUIRED: bool = false;
 

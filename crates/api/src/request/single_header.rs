@@ -1,4 +1,4 @@
-//! Reads headers that a request may have once.
+//! Reads headers that a request may have at most once.
 
 use actix_web::http::header::{AsHeaderName, HeaderMap, HeaderValue};
 use sealpost_domain::Refusal;
@@ -6,7 +6,7 @@ use sealpost_domain::Refusal;
 use super::fields::invalid;
 
 /// Returns the value of a header, or `None` without the header. Refuses a repeated header as `INVALID_FIELD` with this
-/// name, even if the values are equal: proxies and libraries would use different values.
+/// name, because a proxy may use another one of its values. Equal values are refused too.
 pub(super) fn single_header<'a>(
     headers: &'a HeaderMap,
     header: impl AsHeaderName,

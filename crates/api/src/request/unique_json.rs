@@ -13,8 +13,8 @@ pub(super) enum JsonFault {
     Invalid(serde_json::Error),
 }
 
-/// Parses an object. At each depth, refuses two members with the same name. Names are equal if they are equal without
-/// escapes.
+/// Parses an object. At each depth, refuses two members with the same name. Names are compared after their escapes are
+/// resolved.
 pub(super) fn parse_object(text: &[u8]) -> Result<Map<String, Value>, JsonFault> {
     let repeated = Cell::default();
     let mut parser = serde_json::Deserializer::from_slice(text);

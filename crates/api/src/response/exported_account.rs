@@ -1,4 +1,4 @@
-//! The response with an exported account. It is sent portion by portion, so that a large account needs little memory.
+//! The response with an exported account. The body is streamed in parts, so that a large account needs little memory.
 
 use std::{io, sync::Arc};
 
@@ -8,8 +8,9 @@ use sealpost_service::ExportPosition;
 
 use crate::state::ApiState;
 
-/// Returns the response with the account, as a file to download. Reads a portion only after the client has received the
-/// one before. After an error, ends the connection without the end of the body, so that the client sees the error.
+/// Returns the response with the account, as a file to download. Reads the next part of the data only after the client
+/// has received the previous part. After an error, ends the connection without the end of the body, so that the client
+/// sees the error.
 pub fn exported_account(app: &ApiState, begun: ExportPosition) -> HttpResponse {
     let file = format!("attachment; filename=\"sealpost-{}.json\"", begun.account_id());
     let sealpost = Arc::clone(&app.sealpost);

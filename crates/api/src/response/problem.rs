@@ -20,7 +20,7 @@ use super::{rate_limit::RateLimit, status::status_and_title};
 /// The reason for an error response.
 #[derive(Debug)]
 pub enum Problem {
-    /// The account has reached its limit of login secret rotations or test events.
+    /// The account has reached its limit of login secret replacements (rotations and recoveries) or of test events.
     AccountThrottled {
         /// Maximum number of these requests per minute for one account.
         per_minute: u32,
@@ -73,7 +73,8 @@ pub enum Problem {
         /// The most similar path of the API; `None` if no path is similar.
         nearest: Option<&'static str>,
     },
-    /// The handler did not finish, for example because a worker thread panicked.
+    /// The handler did not finish, for example because a worker thread panicked. Also used if the server lacks the
+    /// shared state or the address of the peer.
     Lost,
     /// The service refused the request, or failed.
     Service {
@@ -146,7 +147,7 @@ impl Problem {
             response.insert_header((header::CONNECTION, "upgrade"));
         }
         if let Self::BodyUnreadable = self {
-            // The end of the body is unknown, so no further request can follow.
+            // Closes the connection: the end of the body is unknown, so the start of a next request is unknown too.
             response.force_close();
         }
         if let Self::UnsupportedCoding { .. } = self {

@@ -103,7 +103,8 @@ pub(crate) async fn call_as_key<B, T>(
     })
 }
 
-/// Returns the rate limits that a request has reached, for the headers of its response.
+/// Returns the limits of the API key and their usage, for the headers of the response. Returns `None` if the request
+/// did not reach the rate check.
 pub(crate) fn limits_of<T>(limited: &Limited<T>, counted: Counted) -> Option<Box<RateLimit>> {
     let limits = limited.limits.as_ref()?;
     RateLimit::new(&limits.report(), limits.now(), counted).map(Box::new)

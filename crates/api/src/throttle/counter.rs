@@ -70,7 +70,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
     }
 
     /// Counts one request as `cost` requests, for several keys at once. If this would exceed the limit of any key,
-    /// counts nothing and returns the time until all of them have room as the error.
+    /// counts nothing. The error is then the time until the limits of all keys admit the request.
     pub fn admit(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,

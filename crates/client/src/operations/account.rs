@@ -62,7 +62,8 @@ impl Account {
         self.0.call(&ApiRequest::post("/v1/auth/rotate-secret", &body)?).await
     }
 
-    /// Returns everything that the service stores about the account, as a JSON object. It has no messages and no secrets.
+    /// Returns everything that the service stores about the account, as a JSON object. The object contains no messages
+    /// and no secrets.
     pub async fn export(&self, login_secret: &str) -> Result<Value, ClientError> {
         let body = json!({"login_secret": login_secret});
         self.0.call(&ApiRequest::post("/v1/account/export", &body)?).await
@@ -108,8 +109,8 @@ pub struct ActivityEntry {
     pub at: Timestamp,
     /// Kind of the recorded act, such as `login` or `key_revoked`.
     pub kind: String,
-    /// Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and
-    /// the id of the API token.
+    /// Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:`
+    /// and the id of the API token.
     pub actor: String,
     /// IP address of the client that made the request. `None` if the act had no client, or if the address is unknown.
     pub client_address: Option<String>,
@@ -138,7 +139,7 @@ pub struct AccountClosed {
     pub account_id: AccountId,
     /// Time at which the account was closed.
     pub closed_at: Timestamp,
-    /// True if personal data of the owner is deleted too.
+    /// True if the personal data of the owner is also deleted.
     pub erased: bool,
     /// True if all rows are deleted. False if the service continues to delete rows in the background.
     pub complete: bool,

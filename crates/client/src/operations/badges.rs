@@ -24,7 +24,7 @@ impl Client {
         self.transport.call(&ApiRequest::post(ISSUE, &body)?).await
     }
 
-    /// Verifies a badge.
+    /// Verifies a badge, which is a signed JWT. An invalid badge is not an error: see [`VerifiedBadge::valid`].
     pub async fn verify_badge(&self, credential: &str) -> Result<VerifiedBadge, ClientError> {
         let body = json!({"credential": credential});
         self.transport.call(&ApiRequest::post("/v1/badges/verify", &body)?).await
@@ -50,7 +50,8 @@ impl Client {
         self.transport.call(&ApiRequest::post(VALIDATE, &body)?).await
     }
 
-    /// Runs the compliance checks of a jurisdiction. Checks that do not pass are no error.
+    /// Runs the compliance checks of a jurisdiction. If checks do not pass, returns no error, but a report that names
+    /// them.
     pub async fn try_compliance(
         &self,
         jurisdiction: &str,

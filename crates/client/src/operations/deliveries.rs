@@ -95,7 +95,7 @@ impl Page for DeliveriesPage {
     }
 }
 
-/// A delivery that is due now.
+/// The response to [`Webhooks::redeliver`]: the delivery is due now.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Redelivered {
     /// Id of the webhook.

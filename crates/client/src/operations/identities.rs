@@ -28,8 +28,8 @@ impl Client {
         self.transport.call(&ApiRequest::post("/v1/did/status", &json!({}))?).await
     }
 
-    /// Returns the state of the API key, with a proof of the transparency log. The proof is absent for up to two seconds
-    /// after a change.
+    /// Returns the state of the API key, with a proof of the transparency log. The proof is absent for up to two
+    /// seconds after a change.
     pub async fn proven_status(&self) -> Result<KeyStanding, ClientError> {
         self.transport.call(&ApiRequest::post("/v1/did/status", &json!({"proof": true}))?).await
     }
@@ -98,7 +98,7 @@ pub struct KeyStanding {
     pub account_id: AccountId,
     /// Time at which the key was activated.
     pub created_at: Timestamp,
-    /// The governance decisions that block the key, as a JSON object.
+    /// The governance decisions (blocks by operators) on the key, as a JSON object.
     pub governance: Value,
     /// The use of each limit of the plan.
     pub usage: Usage,
@@ -106,11 +106,13 @@ pub struct KeyStanding {
     pub throughput_per_second: u64,
     /// Number of webhooks of the key.
     pub webhooks: u64,
-    /// Number of envelopes that wait for the first webhook of the key, up to a maximum.
+    /// Number of envelopes that wait until the key has a webhook for received envelopes. The service counts them up to
+    /// a maximum.
     pub waiting: u64,
     /// True if more envelopes wait than `waiting` counts.
     pub waiting_more: bool,
-    /// The proof that the transparency log has DID and status. `None` unless it was requested.
+    /// The proof that the transparency log contains the DID and the status of this key. `None` unless the request asked
+    /// for a proof, and for up to two seconds after a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
 }
@@ -159,7 +161,7 @@ pub struct PolicyChange {
     /// The senders whose messages the key accepts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accept: Option<AcceptPolicy>,
-    /// The part of a receipt that senders see.
+    /// The part of a receipt (the state of a received envelope) that senders see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipts: Option<ReceiptPolicy>,
     /// True if other keys can read the label.
@@ -184,7 +186,7 @@ pub struct PolicyChange {
 pub struct PolicyView {
     /// The senders whose messages the key accepts.
     pub accept: AcceptPolicy,
-    /// The part of a receipt that senders see.
+    /// The part of a receipt (the state of a received envelope) that senders see.
     pub receipts: ReceiptPolicy,
     /// True if other keys can read the label.
     pub listed: bool,

@@ -27,8 +27,8 @@ impl Client {
         self.transport.call(&ApiRequest::post("/v1/channel/receipt", &body)?).await
     }
 
-    /// Proves what happened to an envelope that this API key sent or received. Takes up to six seconds, and appends an
-    /// entry to the transparency log.
+    /// Returns a file that proves the history of an envelope, such as its sending and its opening. This API key must
+    /// have sent or received the envelope. Takes up to six seconds, and appends an entry to the transparency log.
     pub async fn evidence(&self, envelope_id: EnvelopeId) -> Result<Evidence, ClientError> {
         let body = json!({"envelope_id": envelope_id});
         self.transport.call(&ApiRequest::post("/v1/channel/evidence", &body)?).await
@@ -110,14 +110,15 @@ pub struct Receipt {
     pub opened_at: Option<Timestamp>,
 }
 
-/// Evidence about an envelope.
+/// Evidence about an envelope: a file that can be verified without the service.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Evidence {
     /// Id of the envelope.
     pub envelope_id: EnvelopeId,
-    /// The file, for `sealpost verify-proof`.
+    /// The text of the evidence file. The command `sealpost verify-proof` verifies this file.
     pub evidence: String,
-    /// True if a witness has cosigned the checkpoint.
+    /// True if a witness (an independent observer of the transparency log) has cosigned the log's checkpoint in the
+    /// file.
     pub cosigned: bool,
 }
 

@@ -42,7 +42,8 @@ impl Client {
         self.transport.call(&request).await
     }
 
-    /// Sends a message with its context. Without an `Idempotency-Key`, retries use the same random one.
+    /// Sends a message with its context: thread, replied envelope and type. If `idempotency_key` is `None`, the client
+    /// chooses a random one, and all retries use it.
     pub async fn send_message(
         &self,
         message: &Message,
@@ -113,7 +114,7 @@ pub struct MessageResult {
     pub state: Option<ReceiptState>,
     /// The error code. `None` if the envelope is stored.
     pub code: Option<String>,
-    /// Describes the error and a remedy. `None` if the envelope is stored.
+    /// The problem of the message, and its fix. `None` if the envelope is stored.
     pub detail: Option<String>,
     /// The member of the message that caused the error. `None` if no single member caused it.
     pub field: Option<String>,
@@ -131,7 +132,8 @@ pub struct SentEnvelope {
     pub envelope_id: EnvelopeId,
     /// SHA-256 of the sealed bytes, as `sha256:` and hexadecimal digits.
     pub envelope_hash: String,
-    /// Always `delivered`: the envelope and its events are stored. `state` has the progress towards the recipient.
+    /// Always `delivered`: the envelope and its events are stored. The field `state` contains the progress towards the
+    /// recipient.
     pub status: String,
     /// The state of the envelope, as its receipt shows it.
     pub state: ReceiptState,

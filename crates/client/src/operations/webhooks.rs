@@ -49,7 +49,8 @@ impl Webhooks {
         self.0.call(&ApiRequest::post("/v1/webhooks/register", webhook)?).await
     }
 
-    /// Changes a webhook. Its id, its secret and its log stay. The change holds within two seconds.
+    /// Changes a webhook. The id, the secret and the log of the webhook stay. The change takes effect within two
+    /// seconds.
     pub async fn update(
         &self,
         webhook_id: WebhookId,
@@ -144,9 +145,9 @@ pub struct Registered {
     pub status: WebhookStatus,
     /// Time at which the webhook was registered.
     pub created_at: Timestamp,
-    /// A problem such as a host name that does not resolve yet.
+    /// A problem with the URL, such as a host name that does not resolve yet. `None` if there is none.
     pub warning: Option<String>,
-    /// Number of waiting envelopes that the new webhook gets, up to a maximum.
+    /// Number of waiting envelopes whose events the new webhook gets. The service counts them up to a maximum.
     pub waiting: u64,
     /// True if more envelopes wait than `waiting` counts.
     pub waiting_more: bool,
@@ -158,7 +159,7 @@ impl fmt::Debug for Registered {
     }
 }
 
-/// The changes of a webhook. A value of `None` leaves the present one.
+/// The changes of a webhook. A field that is `None` changes nothing.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct WebhookChanges {
     /// The new URL.
@@ -188,7 +189,7 @@ pub struct UpdatedWebhook {
     /// The webhook after the change.
     #[serde(flatten)]
     pub webhook: WebhookView,
-    /// A problem such as a host name that does not resolve yet.
+    /// A problem with the URL, such as a host name that does not resolve yet. `None` if there is none.
     pub warning: Option<String>,
 }
 
@@ -220,7 +221,7 @@ pub struct WebhookView {
     pub last_success_at: Option<Timestamp>,
     /// The last failed attempt. `None` if no attempt has failed.
     pub last_failure: Option<LastFailure>,
-    /// Number of connections, if the URL is `relay:`.
+    /// Number of connections of receivers if the URL is `relay:`. `None` for other URLs.
     pub connected: Option<u64>,
 }
 

@@ -44,7 +44,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// Creates a receiver. A request is valid if its signature matches one of `keys`. `on_envelope` must return within
-    /// 15 seconds, so queue longer work.
+    /// 15 seconds, because the service does not wait longer for a response. Queue longer work.
     pub fn new<F, R>(client: Client, keys: Vec<ReceiverKey>, on_envelope: F) -> Self
     where
         F: Fn(OpenedEnvelope) -> R + Send + Sync + 'static,
@@ -91,7 +91,8 @@ impl Receiver {
         }
     }
 
-    /// Receives over a relay instead of an HTTP server: see [`Client::relay`](crate::Client::relay).
+    /// Returns a relay that receives events over a connection to the service instead of an HTTP server: see
+    /// [`Client::relay`](crate::Client::relay).
     #[cfg(feature = "relay")]
     pub fn relay(&self, webhook_id: WebhookId) -> Relay {
         let receiver = self.clone();

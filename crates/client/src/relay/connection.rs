@@ -31,7 +31,8 @@ pub struct RelayConnection {
 }
 
 impl Client {
-    /// Connects once to a webhook with the URL `relay:`. Dropping the connection gives its unanswered deliveries back.
+    /// Connects once to a webhook with the URL `relay:`. If the connection is dropped, the service attempts its
+    /// unanswered deliveries again.
     pub async fn open_relay(&self, webhook_id: WebhookId) -> Result<RelayConnection, ClientError> {
         RelayConnection::open(&self.transport, webhook_id).await
     }
@@ -63,8 +64,8 @@ impl RelayConnection {
         Ok(Self { socket, heard_at: Instant::now() })
     }
 
-    /// Returns the next delivery. Fails if the connection has ended, or was silent for a minute. May be cancelled without
-    /// losing a delivery.
+    /// Returns the next delivery. Fails if the connection has ended, or was silent for a minute. May be cancelled
+    /// without losing a delivery.
     pub async fn next(&mut self) -> Result<RelayedRequest, ClientError> {
         loop {
             let message = timeout_at(self.heard_at + SILENCE_MAX, self.socket.next()).await;
@@ -107,7 +108,7 @@ impl RelayConnection {
         }
     }
 
-    /// Closes the connection. The service gives unanswered deliveries to other connections.
+    /// Closes the connection. The service attempts unanswered deliveries again, over other connections.
     pub async fn close(mut self) {
         let frame = CloseFrame { code: CloseCode::Normal, reason: "".into() };
         let ended = async {

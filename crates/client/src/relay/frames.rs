@@ -16,7 +16,7 @@ pub struct RelayedRequest {
     pub body: String,
 }
 
-/// The response to a delivery. It means the same as a response to a POST request.
+/// The response to a delivery. The service treats it like the response of a webhook with a public URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RelayResponse {
     /// The HTTP status: 2xx ends the delivery, 410 disables the webhook, and others lead to a retry.

@@ -12,13 +12,14 @@ pub(super) type RelayHandler = Arc<
     dyn Fn(RelayedRequest) -> BoxFuture<'static, Result<RelayResponse, HandlerError>> + Send + Sync,
 >;
 
-/// The handlers that run. They outlive their connection, because aborting a handler could leave its work half done.
+/// The running handlers. A handler continues after its connection has ended, because aborting it could leave its work
+/// incomplete.
 pub(super) struct RunningHandlers {
     handler: RelayHandler,
     running: JoinSet<HandledDelivery>,
 }
 
-/// A delivery with its response.
+/// The response of a handler, with the id and the connection of its delivery.
 pub(super) struct HandledDelivery {
     /// Number of the connection that the delivery arrived on.
     pub(super) connection: u64,

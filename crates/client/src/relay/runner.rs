@@ -40,12 +40,13 @@ pub enum RelayState<'a> {
 }
 
 impl Client {
-    /// Receives the deliveries of a webhook with the URL `relay:` over an outgoing connection, so that the program needs
-    /// no public address. Call [`Relay::run_until`] to connect.
+    /// Receives the deliveries of a webhook with the URL `relay:` over an outgoing connection, so that the program
+    /// needs no public address. Call [`Relay::run_until`] to connect.
     ///
-    /// `handler` must return within 15 seconds. An error or a panic of the handler is the status 500. At most 32 handlers
-    /// run at the same time. Deliveries arrive at least once, like those of other webhooks. Verify their signatures with
-    /// `sealpost-receiver`, or use `Receiver::relay`, which verifies them and opens their envelopes.
+    /// `handler` must return within 15 seconds. After an error or a panic of the handler, the response to the delivery
+    /// has the status 500. At most 32 handlers run at the same time. Deliveries arrive at least once, like those of
+    /// other webhooks. Verify their signatures with `sealpost-receiver`, or use `Receiver::relay`, which verifies them
+    /// and opens their envelopes.
     pub fn relay<F, R>(&self, webhook_id: WebhookId, handler: F) -> Relay
     where
         F: Fn(RelayedRequest) -> R + Send + Sync + 'static,
@@ -109,11 +110,13 @@ impl Relay {
     fn pause(&self, history: &mut ConnectionHistory, error: &ClientError) -> Option<Duration> {
         let retry = &self.client.transport.retry;
         history.failed(matches!(error, ClientError::RelayClosed { code: Some(POLICY), .. }));
-        // The next try shows whether the close had a lasting reason: then the service refuses it with a problem document.
+        // A close with the code 1008 may have a temporary reason, so the first one is followed by another try. If the
+        // reason is lasting, the service refuses this try with a problem document, which ends the relay.
         if history.policy_closes > POLICY_CLOSES_MAX {
             return None;
         }
-        // The service may still count connections that this client has lost.
+        // The service may still count lost connections of this client, and refuse a new connection because of its
+        // limit.
         let is_counted = error.code() == Some(Code::QuotaExceeded) && history.connections > 0;
         let pause = if is_counted {
             retry.pause_max
@@ -145,7 +148,7 @@ impl ConnectionHistory {
         self.connected_at = Some(Instant::now());
     }
 
-    /// Counts a failure. A connection that lasted longer than the pause before it resets the counters.
+    /// Counts a failure. If the last connection lasted longer than the pause before it, resets the counters first.
     fn failed(&mut self, is_policy: bool) {
         let connected_at = self.connected_at.take();
         if connected_at.is_some_and(|connected_at| connected_at.elapsed() > self.pause) {
@@ -156,8 +159,8 @@ impl ConnectionHistory {
     }
 }
 
-/// Passes the deliveries of a connection to handlers, and sends their responses, until `stop` is ready. Then finishes the
-/// running handlers.
+/// Passes the deliveries of a connection to handlers, and sends their responses, until `stop` is ready. Then finishes
+/// the running handlers.
 async fn serve(
     mut connection: RelayConnection,
     number: u64,
@@ -168,7 +171,8 @@ async fn serve(
         tokio::select! {
             () = stop.as_mut() => break,
             Some(handled) = handlers.next() => {
-                // The service has given a delivery of an earlier connection back.
+                // Drops the response to a delivery of an earlier connection, because the service attempts this delivery
+                // again.
                 if handled.connection == number {
                     connection.send(&handled.id, &handled.response).await?;
                 }
@@ -178,7 +182,7 @@ async fn serve(
     }
     let finished = async {
         while let Some(handled) = handlers.next().await {
-            // A lost connection needs no responses.
+            // Ends the loop if the connection is lost, because no response can be sent.
             if handled.connection == number
                 && connection.send(&handled.id, &handled.response).await.is_err()
             {

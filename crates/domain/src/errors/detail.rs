@@ -78,7 +78,9 @@ pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
     }
 }
 
-/// Returns the kind of id that belongs in the place of an id that is refused with this code.
+/// Returns a noun phrase for the kind of id that the request should contain instead of the refused id. `code` is the
+/// error code for an unknown id. `field` is the name of the request field, or `None` for the id of the caller's own
+/// key.
 pub(super) const fn expected_id(code: Code, field: Option<&str>) -> &'static str {
     match (code, field) {
         (Code::EnvelopeNotFound, _) => "the id of an envelope (env_)",

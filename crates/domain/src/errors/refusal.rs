@@ -90,7 +90,7 @@ pub enum Refusal {
         "a new account needs an invite; ask the operator of the service for one, and send it as the member invite"
     )]
     InviteRequired,
-    /// The caller's API key is not active. Or the recipient's API key is not active, if `field` is `to`.
+    /// The caller's API key is not active, or the recipient's API key if `field` is `to`.
     #[error("{}", detail::inactive(*status, *field))]
     KeyInactive {
         /// The current status of the inactive key.
@@ -225,7 +225,8 @@ pub enum Refusal {
         /// Time from which the oldest of these secrets no longer signs.
         possible_at: Timestamp,
     },
-    /// The caller's key has sent no such envelope. An envelope of another sender looks the same.
+    /// The caller's key has sent no stored envelope with this id. Callers cannot distinguish an unknown id from the id
+    /// of another sender's envelope.
     #[error(
         "this API key sent no stored envelope with this id; use the envelope_id in the response to your send, and act as the API key that sent it"
     )]
@@ -249,14 +250,15 @@ pub enum Refusal {
     /// The webhook does not exist, or belongs to another key. Callers cannot distinguish the two cases.
     #[error("this API key has no webhook with this id; list its webhooks with the action `list`")]
     WebhookNotFound,
-    /// An id or a secret of another kind stands in the place of an id. The error code is the one of an unknown id.
+    /// The request contains an id or a secret of the wrong kind, such as the id of a webhook in place of an API key.
+    /// The error code is the same as for an unknown id.
     #[error("{given} is given instead of {}", detail::expected_id(*code, *field))]
     WrongId {
         /// The kind of the given text, as a noun phrase.
         given: &'static str,
-        /// The code of the refusal of an unknown id.
+        /// The error code for an unknown id in the same place.
         code: Code,
-        /// Name of the field, if the refusal of an unknown id names it.
+        /// Name of the request field. `None` if the refusal of an unknown id names no field.
         field: Option<&'static str>,
     },
 }
@@ -269,8 +271,9 @@ impl Refusal {
         }
     }
 
-    /// Returns the refusal of `text`, which is no well-formed id: [`WrongId`](Self::WrongId) if it starts like an id or
-    /// a secret of another kind, otherwise `unknown`, the refusal of an unknown id.
+    /// Returns the refusal for `text`, which is not a well-formed id of the expected kind. If `text` starts with the
+    /// prefix of another kind of id or secret, the refusal is [`WrongId`](Self::WrongId). Otherwise it is `unknown`,
+    /// the refusal of an unknown id.
     pub fn of_id(text: &str, unknown: Self) -> Self {
         let code = unknown.code();
         match id_kind(text) {

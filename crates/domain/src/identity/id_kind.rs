@@ -1,4 +1,4 @@
-//! Names the kind of an id or a secret, for the error about an id in the place of another one.
+//! Names the kind of an id or a secret. The error for an id of the wrong kind contains this name.
 
 use super::id::{AccountId, ApiKeyId, ApiTokenId, BadgeId, EnvelopeId, OwnEventId, WebhookId};
 
@@ -8,7 +8,8 @@ pub fn id_kind(text: &str) -> Option<&'static str> {
     KINDS.iter().find(|(prefix, _)| text.starts_with(prefix)).map(|(_, kind)| *kind)
 }
 
-/// The kinds that a caller knows, by prefix. The text of an id or a secret is not part of an error.
+/// The kinds of ids and secrets that callers get: the prefix of each kind, and its noun phrase. An error contains only
+/// the noun phrase, because the text in the request may be a secret.
 const KINDS: [(&str, &str); 12] = [
     (AccountId::PREFIX, "the id of an account (acct_)"),
     (ApiKeyId::PREFIX, "an API key (ak_)"),

@@ -42,8 +42,8 @@ pub struct ContextView {
     pub message_type: Option<MessageType>,
 }
 
-/// The reason why a text is not a thread or a type of a message. Contains the allowed texts, as a clause that follows
-/// the name of the field.
+/// The error for a text that is not a valid thread or message type. Contains the allowed characters. The error text is
+/// a clause that follows the name of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 64 of these characters: {0}")]
 pub struct ContextFault(&'static str);
@@ -56,7 +56,8 @@ macro_rules! context_text {
         pub struct $name(#[schemars(with = "String")] Box<str>);
 
         impl $name {
-            /// Parses the text of a request or a row.
+            /// Parses the text from a request or a database row. Fails if the length is not 1 to 64, or if a character
+            /// is not allowed.
             pub fn parse(text: &str) -> Result<Self, ContextFault> {
                 let is_allowed = text.bytes().all(|byte| matches!(byte, $allowed));
                 if (1..=LENGTH_MAX).contains(&text.len()) && is_allowed {

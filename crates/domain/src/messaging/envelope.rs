@@ -87,7 +87,8 @@ pub struct EnvelopeMeta {
     pub timestamp: Timestamp,
     /// Thread, type and replied envelope of the message. The encryption authenticates the context too.
     pub context: MessageContext,
-    /// The distributed trace in which the message was sent. The encryption does not authenticate it. `None` without one.
+    /// The distributed trace in which the message was sent. The encryption does not authenticate this field. `None` if
+    /// the message belongs to no trace.
     pub trace: Option<TraceParent>,
 }
 
@@ -125,7 +126,8 @@ impl fmt::Debug for Envelope {
     }
 }
 
-/// The stored part of a channel. The recipient needs it to open the envelopes of the channel. Contains no secret.
+/// The stored data of a channel: one key encapsulation that many envelopes of one sender to one recipient share. The
+/// recipient needs this data to open these envelopes. The data contains no secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Channel {
     /// Public id of the channel, with the prefix `chn_`. The timestamp in the id is the start of the channel.

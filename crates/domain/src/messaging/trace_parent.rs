@@ -1,5 +1,5 @@
-//! The trace context of a message, in the format of the header `traceparent` (W3C Trace Context). It connects the spans
-//! of the sender with those of the receiver. It is neither signed nor encrypted.
+//! The trace context of a message, in the format of the header `traceparent` (W3C Trace Context). The trace context
+//! connects the spans of the sender with those of the receiver. The trace context is neither signed nor encrypted.
 
 use std::fmt;
 
@@ -34,9 +34,10 @@ impl TraceParent {
         self.flags & SAMPLED != 0
     }
 
-    /// Parses the value of a header. `None` if the value is invalid: callers ignore such a header.
+    /// Parses the value of the header `traceparent`. `None` if the value is invalid. Callers ignore a header with an
+    /// invalid value.
     ///
-    /// A later version of the format may have further fields. They are ignored, as the standard requires.
+    /// A later version of the format may have further fields. Further fields are ignored, as the standard requires.
     pub fn parse(header: &str) -> Option<Self> {
         let (version, rest) = header.split_once('-')?;
         let [version] = lower_hex(version)?;

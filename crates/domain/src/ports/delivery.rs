@@ -1,4 +1,5 @@
-//! Portions of the work on deliveries and waiting envelopes.
+//! Parameters and results of bulk changes to deliveries and waiting envelopes. One call changes a limited number of
+//! rows.
 
 use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
@@ -9,7 +10,7 @@ pub struct FailureRange {
     pub since: Timestamp,
     /// Latest time of the failure, inclusive.
     pub until: Timestamp,
-    /// Earlier events have expired, and are not selected.
+    /// Time before which events have expired. Deliveries of expired events are not selected.
     pub oldest: Timestamp,
     /// Maximum number of deliveries to change.
     pub limit: u32,
@@ -17,7 +18,7 @@ pub struct FailureRange {
     pub counted_only: bool,
 }
 
-/// The result of a recovery of failed deliveries.
+/// The result of a recovery, which makes failed deliveries due again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecoverySummary {
     /// Number of deliveries that match the range, at most its limit.
@@ -37,11 +38,12 @@ pub struct WaitingEnvelope {
     pub recipient: ApiKeyId,
 }
 
-/// The result of one transfer: a portion of the waiting envelopes of a key.
+/// The result of one transfer step: a limited number of a key's waiting envelopes got deliveries to a webhook, or
+/// bounced because the key is revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingTransfer {
     /// The key whose envelopes waited.
     pub api_key_id: ApiKeyId,
-    /// Number of envelopes in this portion, which no longer wait.
+    /// Number of envelopes that no longer wait because of this step.
     pub transferred: u64,
 }

@@ -46,8 +46,9 @@ pub trait Outbox: Send + Sync {
         due_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Ends the leases that this node still holds on deliveries to relays without a connection to this node. The
-    /// deliveries wait until a node with a connection claims them. The numbers of attempts do not change.
+    /// Ends the leases that this node still holds on the given deliveries. Their webhooks are relays (their receivers
+    /// connect to the service) without a connection to this node. The deliveries wait until a node with a connection
+    /// claims them. The numbers of attempts do not change.
     fn await_relay(
         &self,
         held: &[(DeliveryId, LeaseToken)],
@@ -63,14 +64,15 @@ pub trait Outbox: Send + Sync {
         limit: usize,
     ) -> Result<HashSet<WebhookId>, StoreError>;
 
-    /// Returns up to `limit` webhooks with deliveries that wait for a relay, in the order of ids after `after`.
+    /// Returns up to `limit` webhooks with deliveries that wait for a relay, sorted by id. If `after` is given, returns
+    /// only webhooks with greater ids.
     fn relays_waiting(
         &self,
         after: Option<WebhookId>,
         limit: usize,
     ) -> Result<Vec<WebhookId>, StoreError>;
 
-    /// Leases due deliveries that wait for one of these relays: for each the earliest ones, at most
+    /// Leases due deliveries that wait for one of these relays. Leases the earliest deliveries of each relay, at most
     /// `claim.per_target_max`.
     fn claim_relays(
         &self,
@@ -78,15 +80,16 @@ pub trait Outbox: Send + Sync {
         claim: &Claim,
     ) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Makes up to `limit` deliveries that wait for a relay claimable, if their webhook has another URL by now. Returns
-    /// their number.
+    /// Finds deliveries that wait for a relay although the URL of their webhook has changed, so that the webhook is no
+    /// longer a relay. Makes up to `limit` of them claimable by all nodes, and returns their number.
     fn leave_relays(&self, limit: usize) -> Result<usize, StoreError>;
 
     /// Changes the due time of each delivery from `from` to `to`. Skips leased deliveries, and deliveries whose due
     /// time is no longer `from`.
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError>;
 
-    /// Reads the present targets of the given webhooks. Leaves out webhooks that are deleted, disabled or paused.
+    /// Reads the current URLs and signing secrets of the given webhooks. Leaves out webhooks that are deleted, disabled
+    /// or paused.
     fn active_targets(&self, of: &[WebhookId]) -> Result<Vec<Target>, StoreError>;
 }
 
@@ -95,7 +98,7 @@ pub trait Outbox: Send + Sync {
 pub struct Claim {
     /// Current time.
     pub now: Timestamp,
-    /// Earlier events have expired. Their deliveries are not leased.
+    /// Time before which events have expired. Deliveries of expired events are not leased.
     pub oldest: Timestamp,
     /// Maximum number of deliveries to lease in this claim.
     pub limit: usize,
@@ -162,13 +165,14 @@ pub trait EventSigner: Send + Sync {
     fn sign_event(&self, content: &[u8]) -> [u8; 64];
 }
 
-/// Decides whether a URL is allowed for webhooks. An error names the broken rule, as a clause that follows the word "url"
-/// in the error text.
+/// Decides whether a URL is allowed for webhooks. An error names the broken rule, as a clause that follows the word
+/// "url" in the error text.
 pub trait TargetGuard: Send + Sync {
-    /// Checks the text of a URL, without a look-up.
+    /// Checks the text of a URL, without a DNS look-up.
     fn check(&self, url: &str) -> Result<(), String>;
 
-    /// Checks a URL and the addresses of its host. Can block for a bounded time, because it may resolve a host name.
+    /// Checks a URL and the addresses of its host, and returns the URL in canonical form. The DNS look-up of the host
+    /// name can block for a bounded time.
     fn vet(&self, url: &str) -> Result<VettedUrl, String>;
 }
 

@@ -19,8 +19,8 @@ pub struct HousekeepingTurn<'a> {
     pub now: Timestamp,
     /// Duration of the turn. No other node may run the task for this time.
     pub held_for: Duration,
-    /// Maximum change of the task's stored time in this turn. The database stores a time for each task, to protect rows
-    /// from a wrong clock.
+    /// Maximum change of the task's stored time in this turn. The task deletes rows by the earlier of this stored time
+    /// and the clocks. The stored time follows the clocks slowly, so a wrong clock does not delete rows too early.
     pub pace: Duration,
 }
 
@@ -71,12 +71,13 @@ impl UncountedRows {
         }
     }
 
-    /// Returns the number of sums.
+    /// Returns the number of sums in `keys` and `webhooks`.
     pub fn sums(&self) -> usize {
         self.keys.len().saturating_add(self.webhooks.len())
     }
 
-    /// Returns all sums by API key and start of the day. Leaves out webhooks without an owner, which are deleted.
+    /// Returns all sums by API key and start of the day. Leaves out webhooks that are not in `owners`, because these
+    /// webhooks are deleted.
     pub fn by_key(&self, owners: &HashMap<WebhookId, ApiKeyId>) -> DailyCounts {
         let mut sums = self.keys.clone();
         for ((webhook_id, day), successes) in &self.webhooks {
@@ -98,15 +99,15 @@ pub type DailyCounts = BTreeMap<(ApiKeyId, Timestamp), DailyCount>;
 /// Rows that housekeeping deletes by a time in the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpiringRows {
-    /// By their expiry.
+    /// By the end of their validity.
     ApiTokens,
-    /// By the last message to the contact.
+    /// Contacts of API keys, by the time of the last message to the contact.
     Contacts,
     /// Records of `Idempotency-Key` headers, by their creation.
     IdempotencyKeys,
-    /// By their expiry.
+    /// By the end of their validity.
     Sessions,
-    /// Uses of forms, by their time.
+    /// Records of dashboard forms that were submitted, by the time of the submission.
     UsedForms,
 }
 
@@ -119,7 +120,7 @@ pub struct Node {
     pub host: String,
     /// Version of the server program.
     pub version: String,
-    /// Public URL of the service in the settings of the server. `None` in the row of a server of an earlier version.
+    /// Public URL of the service in the settings of the server.
     pub base_url: String,
     /// Time at which the server started.
     pub started_at: Timestamp,

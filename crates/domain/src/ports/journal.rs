@@ -46,8 +46,9 @@ impl JournaledAct {
 
 /// Records acts outside the database. A failure never fails the act: the journal keeps the acts and tries again.
 pub trait RevocationJournal: fmt::Debug + Send + Sync {
-    /// Returns the name under which the database counts the marks of this journal. `None` if acts are recorded without
-    /// marks.
+    /// Returns the name of this journal in the database. Under this name, the database stores a mark: a counter that
+    /// grows with each transaction that journals an act. A database with a lower mark than the journal is an older
+    /// backup. `None` if acts are recorded without marks.
     fn name(&self) -> Option<String>;
 
     /// Appends committed acts. `mark` is the mark that the same transaction has stored in the database.

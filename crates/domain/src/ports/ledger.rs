@@ -50,8 +50,8 @@ pub struct AdmissionFacts {
     /// Records of earlier sends with the same idempotency keys, including expired records. Leaves out sends whose
     /// envelopes are deleted.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
-    /// Pairs of a recipient and a sender that is a contact of the recipient. The set is first
-    /// empty, because only some recipients' policies need contacts.
+    /// Pairs of a recipient and a sender that is a contact of the recipient. The set is read after the other facts, and
+    /// only for recipients whose policies need contacts.
     pub contacts: HashSet<(ApiKeyId, ApiKeyId)>,
 }
 
@@ -105,14 +105,15 @@ pub struct WriteSet {
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// The hashes of these envelopes for the transparency log, 32 bytes each, as one statement.
+    /// The hashes of these envelopes, 32 bytes each. The transparency log gets them together, as one statement.
     pub leaves: Vec<u8>,
     /// Deliveries to insert with a lease of this node. The dispatcher of this node attempts them next.
     pub leased: Vec<LeasedDelivery>,
     /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may claim
     /// them at once.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to insert for relays that are not connected to this node. The node that holds a connection claims them.
+    /// Deliveries to insert for relays that are not connected to this node. The node that holds a connection claims
+    /// them.
     pub awaiting_relay: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled and paused webhooks. They become due when the webhook is active again.
     pub parked: Vec<ParkedDelivery>,
@@ -121,8 +122,9 @@ pub struct WriteSet {
     pub waiting: Vec<WaitingEnvelope>,
     /// New usage counters of each caller. Must include all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
-    /// Records of idempotency keys to insert. The write fails as contended if another
-    /// transaction has stored an unexpired record for the same key.
+    /// Records of idempotency keys to insert. The write fails with
+    /// [`StoreError::Contended`](super::StoreError::Contended) if another transaction has stored an unexpired record
+    /// for the same key.
     pub idempotency: Vec<NewIdempotencyRecord>,
     /// Numbers of messages above the monthly limit, added up per key and month. The usage rows of these keys must be
     /// locked.

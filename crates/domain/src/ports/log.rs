@@ -1,9 +1,10 @@
-//! The stored parts of the transparency log.
+//! The database rows of the transparency log, a public Merkle tree. An entry of the log is a commitment: the hash of a
+//! statement (a text about an object, such as a key) and random bytes.
 
 use crate::{IssuerKeyId, Timestamp, named_enum::named_enum};
 
 named_enum! {
-    /// The subject of a statement of the log.
+    /// The kind of object that a statement of the log describes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum StatementKind {
         /// An entry of the audit trail and its hash.
@@ -20,9 +21,9 @@ named_enum! {
 /// A statement that is not in the log yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingStatement {
-    /// The id of the row.
+    /// The id of the statement's row.
     pub id: i64,
-    /// The name of its kind.
+    /// The kind of the statement, as named by [`StatementKind`].
     pub kind: String,
     /// Lines of a name and a value. Empty for envelopes.
     pub text: String,
@@ -30,14 +31,14 @@ pub struct PendingStatement {
     pub leaves: Vec<u8>,
 }
 
-/// A statement of the log, with all that its entry is computed from.
+/// A statement of the log, with all data from which its entry is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedStatement {
     /// The number of its entry.
     pub number: u64,
     /// The time at which the entry was appended.
     pub at: Timestamp,
-    /// The random bytes of the commitment.
+    /// The random bytes that are hashed with the statement. They prevent guesses of the statement from its entry.
     pub salt: [u8; 32],
     /// Lines of a name and a value.
     pub text: String,
@@ -50,15 +51,15 @@ pub struct NewLogEntry {
     pub statement: Option<i64>,
     /// The number of the entry.
     pub number: u64,
-    /// The random bytes of the commitment.
+    /// The random bytes that are hashed with the statement. They prevent guesses of the statement from its entry.
     pub salt: [u8; 32],
     /// The bytes of the entry.
     pub entry: Vec<u8>,
-    /// The new content of the statement, if it is about envelopes.
+    /// The new content of the statement's row. `None` if the statement is not about envelopes.
     pub list: Option<EnvelopeList>,
 }
 
-/// The envelopes of several statements, as one statement.
+/// One statement that contains the envelopes of several stored statements. The log gets one entry for all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopeList {
     /// Lines of a name and a value.
@@ -91,6 +92,6 @@ pub struct LogHead {
     pub size: u64,
     /// The signed checkpoint of this size.
     pub checkpoint: String,
-    /// The newest checkpoint that witnesses have cosigned. Set apart from the others.
+    /// The newest checkpoint with the cosignatures of witnesses. It can be older than `checkpoint`.
     pub witnessed: Option<String>,
 }

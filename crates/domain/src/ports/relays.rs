@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use crate::{LeaseToken, Timestamp, TokenHash, WebhookId};
 
-/// The connections of this node. Deliveries reach a receiver only through the node that holds its connection.
+/// The connections of receivers to this node. Deliveries reach a receiver only through the node that holds its
+/// connection.
 pub trait Relays: Send + Sync {
     /// Adds a connection, which then gets deliveries of its webhook. Returns `false` if the node is stopping.
     fn attach(
@@ -15,11 +16,11 @@ pub trait Relays: Send + Sync {
         link: Box<dyn RelayLink>,
     ) -> bool;
 
-    /// Removes a connection. Its unanswered deliveries are attempted again, without a failed attempt.
+    /// Removes a connection. Its unanswered deliveries are attempted again. This does not count as a failed attempt.
     fn detach(&self, id: RelayConnectionId);
 
-    /// Ends the attempt that a receiver has answered. Returns `false` for an answer to an unknown delivery, for example one
-    /// that has timed out.
+    /// Ends the attempt that a receiver has answered. Returns `false` for an answer to an unknown delivery, for example
+    /// one that has timed out.
     fn answer(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool;
 
     /// Asks a connection to close. The connection is removed when it has closed.
@@ -83,7 +84,7 @@ pub struct RelayAnswer {
     pub body: Option<String>,
 }
 
-/// Why the service closes a connection.
+/// The reason why the service closes a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayEnd {
     /// The node was silent for so long that another node has deleted its connections.

@@ -26,7 +26,7 @@ pub struct LeasedDelivery {
     pub event: Event,
     /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
-    /// The target is at least as new as this time: a later read of the database may return other data.
+    /// Time at which `target` was read from the database, or an earlier time. A later read may return other data.
     pub target_read_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,

@@ -45,7 +45,8 @@ impl EventDetails {
         }
     }
 
-    /// Returns the webhook that the event is about. This webhook does not get the event.
+    /// Returns the webhook that the event is about. This webhook does not get the event. `None` if the event is not
+    /// about a webhook.
     pub const fn subject(&self) -> Option<WebhookId> {
         match self {
             Self::EnvelopeBounced(_) | Self::IdentityRotated(_) | Self::UsageThreshold(_) => None,

@@ -5,7 +5,7 @@ use crate::{
     OwnEventId, Timestamp, WebhookDisabled, WebhookFailing, WebhookId,
 };
 
-/// A change of a webhook's state for the worse.
+/// A failure of a webhook that is reported to the other webhooks of its account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookIncident {
     /// The webhook.
@@ -32,8 +32,8 @@ pub enum IncidentKind {
 }
 
 impl WebhookIncident {
-    /// Creates the event for the webhooks of one key of the account. The id of the event combines the random bits of the
-    /// webhook and of the key, so each key gets its own event.
+    /// Creates the event for the webhooks of one key of the account. The id of the event combines the time, the kind of
+    /// incident, and the random bits of the webhook and of the key. So the event of each key has its own id.
     pub fn event_for(&self, key: ApiKeyId) -> NewEvent {
         let Self { webhook_id, api_key_id, last_failure, at, .. } = self.clone();
         let description = self.description.clone();

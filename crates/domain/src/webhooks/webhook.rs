@@ -45,7 +45,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Whether the receiver opens connections to the service, instead of having a URL.
+    /// Returns true if the webhook has no URL, because its receiver opens connections to the service.
     pub fn is_relay(&self) -> bool {
         self.url == RELAY_URL
     }
@@ -55,7 +55,8 @@ impl Webhook {
         self.status == WebhookStatus::Enabled && !self.paused
     }
 
-    /// Applies a success that may be newer than `last_success_at`. It ends a series of failures that began before it.
+    /// Records a successful attempt that may be newer than `last_success_at`. The success ends a series of failures
+    /// that began before `at`.
     pub fn note_success(&mut self, at: Timestamp) {
         self.last_success_at = self.last_success_at.max(Some(at));
         if self.failing_since <= self.last_success_at {
@@ -75,7 +76,7 @@ impl Webhook {
     }
 }
 
-/// The data of a webhook for its deliveries.
+/// The data of a webhook that its deliveries need: the URL, the signing secrets and the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Id of the webhook.
@@ -91,7 +92,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether the receiver opens connections to the service, instead of having a URL.
+    /// Returns true if the webhook has no URL, because its receiver opens connections to the service.
     pub fn is_relay(&self) -> bool {
         self.url == RELAY_URL
     }
@@ -171,7 +172,7 @@ pub enum DescriptionFault {
 }
 
 impl Description {
-    /// Parses a description. An empty text is no description.
+    /// Parses a description. Returns `None` for an empty text.
     pub fn parse(text: &str) -> Result<Option<Self>, DescriptionFault> {
         if text.chars().count() > 200 {
             return Err(DescriptionFault::Length);

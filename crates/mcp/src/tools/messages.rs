@@ -61,7 +61,7 @@ pub(crate) struct ReplyArgs {
     idempotency_key: Option<String>,
 }
 
-/// Sends a message to the sender of an envelope. Opens the envelope, because only the recipient can learn its sender.
+/// Sends a message to the sender of an envelope. Opens the envelope to find out its sender.
 pub(crate) async fn reply(client: &Client, args: ReplyArgs) -> Result<CallToolResult, ToolFault> {
     let ReplyArgs { envelope_id, message, message_type, idempotency_key } = args;
     let received = client.open(envelope(&envelope_id)?).await?;

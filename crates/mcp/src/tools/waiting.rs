@@ -100,7 +100,7 @@ async fn receive(acting: &ActingIdentity) -> Result<ReceivedView, ClientError> {
     }
 }
 
-/// Connects to the relay of the identity. Registers it if there is none.
+/// Connects to the webhook of this tool, whose URL is `relay:`. Registers the webhook if there is none.
 async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError> {
     let mut known = acting.relay.lock().await;
     if let Some(webhook_id) = *known {
@@ -115,7 +115,8 @@ async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError
     acting.client.open_relay(webhook_id).await
 }
 
-/// Finds the webhook of an earlier process, so that messages in between are not lost.
+/// Returns the webhook that an earlier process registered for this tool, or registers one. Messages that arrived
+/// between the processes wait at the existing webhook.
 async fn find_or_register(client: &Client) -> Result<WebhookId, ClientError> {
     let webhooks = client.webhooks();
     let found = webhooks.list().await?.into_iter().find(|webhook| {
@@ -156,7 +157,7 @@ fn received(event: &Value) -> Option<ReceivedView> {
 
 /// The URL of a webhook whose receiver connects to the service.
 const RELAY: &str = "relay:";
-/// Marks the webhook of this tool.
+/// The description of this tool's webhook, by which a later process finds it.
 const DESCRIPTION: &str = "sealpost mcp";
 /// Maximum and default of the argument `timeout_s`, in seconds. Clients commonly end a call after 60 seconds.
 const TIMEOUT_S_MAX: u64 = 55;

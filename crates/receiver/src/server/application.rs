@@ -15,8 +15,8 @@ use tokio::net::lookup_host;
 
 use crate::error::ReceiverError;
 
-/// Checks the URL of the application. `own` is the address of the listener, which must not forward to itself. `None` if
-/// requests arrive in another way.
+/// Checks the URL of the application. Fails if the URL does not lead to this machine, or leads to the listener itself.
+/// `own` is the address of the listener; `None` if requests arrive in another way.
 pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<(), ReceiverError> {
     let host = host_of(url);
     let is_localhost = is_localhost(host);
@@ -29,7 +29,7 @@ pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<()
     if own.is_some_and(is_own) { Err(ReceiverError::ForwardsToItself) } else { Ok(()) }
 }
 
-/// Returns a connector to loopback addresses that reads only final responses.
+/// Returns a connector that connects only to loopback addresses. Its connections skip interim responses (status 1xx).
 pub(super) fn connector() -> Connector<
     impl Service<ConnectInfo<Uri>, Response = Connection<Uri, ResponseStream>, Error = ConnectError>
     + Clone,

@@ -41,7 +41,7 @@ pub struct ForwardedResponse {
     pub took: Duration,
 }
 
-/// Why the application did not respond.
+/// The reason why the application did not respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ForwardFault {
     /// The response is not HTTP. The sender gets 502.
@@ -106,7 +106,7 @@ impl From<&SendRequestError> for ForwardFault {
         match error {
             SendRequestError::Timeout => Self::Timeout,
             SendRequestError::Connect(_) => Self::Unreachable,
-            // The response is not invalid, but missing.
+            // The connection ended without a complete response, so the application counts as unreachable.
             SendRequestError::Response(ParseError::Io(error))
                 if error.kind() != ErrorKind::InvalidData =>
             {

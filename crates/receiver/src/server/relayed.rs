@@ -34,7 +34,8 @@ pub struct HandledResponse {
 }
 
 impl RequestHandler {
-    /// Creates a handler. `forward_to` is the URL of an application on this machine, which must respond within the time.
+    /// Creates a handler. `forward_to` is the URL of an application on this machine, and the time limit for its
+    /// response. Fails if the URL does not lead to this machine.
     pub fn new(
         forward_to: Option<(Uri, Duration)>,
         keys: KeySource,
@@ -46,7 +47,7 @@ impl RequestHandler {
         Ok(Self(Handler { keys, clock, forwarder, observer }))
     }
 
-    /// Handles a request. Headers that HTTP does not allow are ignored.
+    /// Handles a request, and returns the response for the service. Ignores headers with invalid names or values.
     pub async fn handle<'a>(
         &self,
         headers: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -35,7 +35,7 @@ pub(super) fn verify_headers(
         return Err(VerificationFault::TimestampUnreadable);
     };
     let is_stale = |key: &ReceiverKey| key.verify(headers, body, now) == Err(VerifyFault::Stale);
-    // Reports an old timestamp only if a signature matches. Otherwise the wrong signature is reported.
+    // Reports an old timestamp only if a signature matches. If none matches, the fault is `NoMatch`.
     if keys.iter().any(|key| key.matches(headers, body)) && keys.iter().any(is_stale) {
         Err(VerificationFault::Stale { age_s: now.as_seconds().saturating_sub(timestamp_s) })
     } else {
@@ -44,7 +44,7 @@ pub(super) fn verify_headers(
     }
 }
 
-/// Why a request cannot be verified. Serialized as its code, such as `no_match`.
+/// The reason why a request cannot be verified. Serialized as its code, such as `no_match`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationFault {
     /// One of the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` is missing or empty.

@@ -68,8 +68,8 @@ pub struct Activated {
 pub struct NeededInvite(TokenHash);
 
 impl Accounts {
-    /// Returns the invite that a new account needs; `None` if sign-up needs no invite. Refuses a missing or malformed
-    /// invite, and any invite if sign-up is closed. Reads nothing from the database.
+    /// Returns the hash of the invite that a new account needs; `None` if sign-up needs no invite. Refuses a missing or
+    /// malformed invite, and any invite if sign-up is closed. Reads nothing from the database.
     pub fn needed_invite(&self, invite: Option<&str>) -> Result<Option<NeededInvite>, Refusal> {
         Ok(check_sign_up(self.core.settings.activation, invite)?.map(NeededInvite))
     }
@@ -239,7 +239,8 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
     if let Some(handle) = &key.handle {
         check_handle(core, tx, handle, &key.account_id)?;
     }
-    // This check is the last one, because it also marks the invite as used, and a refused activation must not do so.
+    // Marks the invite as used, after all other checks. The transaction also commits after a refusal, and a refused
+    // activation must not use up the invite.
     if let Some(invite) = invite
         && !tx.use_invite(&invite, key.created_at)?
     {

@@ -233,8 +233,8 @@ impl FromStr for ActivityCursor {
 }
 
 /// Maximum number of activity entries of each kind for one account. If there are more, the oldest entries of the kind
-/// are deleted. Each kind has its own limit. Otherwise the thief of a session could perform many actions of another
-/// kind to delete the entry about the login.
+/// are deleted. Each kind has its own limit. With one common limit, the thief of a session could delete the entry about
+/// the login by performing many other actions.
 const KEPT_MAX: u32 = 1000;
 /// Maximum number of activity entries about wrong login secrets and recovery codes for one account in an hour. Any
 /// client that knows the id of the account can cause such entries.

@@ -25,7 +25,8 @@ use crate::{
     sealpost::core::Core,
 };
 
-/// The position in an export that is under way. [`Accounts::export_portion`] moves it.
+/// The progress of a running export. Each call of [`Accounts::export_portion`] takes a position and returns the next
+/// one.
 pub struct ExportPosition {
     account_id: AccountId,
     started_at: Timestamp,
@@ -34,7 +35,8 @@ pub struct ExportPosition {
     is_first: bool,
 }
 
-/// The part of the export that the next portion continues. Each list continues after its last exported row.
+/// The section of the JSON object that the next portion (piece of the text) continues. A list continues below the id of
+/// its last exported row; `None` begins the list.
 enum NextPart {
     Account,
     Keys(Option<ApiKeyId>),
@@ -109,7 +111,7 @@ impl ExportPosition {
             api_tokens: tokens.into_iter().map(ApiTokenView::from).collect(),
         };
         write_json(&account, text)?;
-        // The lists follow inside the same object.
+        // Removes the closing brace, because the lists follow inside the same object.
         text.pop();
         self.begin_list("keys", NextPart::Keys(None), text);
         Ok(())
@@ -245,7 +247,7 @@ fn write_json(value: &impl Serialize, text: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 const SESSIONS_MAX: u32 = 10_000;
-/// Number of keys in a portion. Each key has up to 2,000 keys in the lists of its policy.
+/// Number of keys in a portion. The number is small, because the policy of each key can list up to 2,000 other keys.
 const KEYS_PER_PORTION: u32 = 10;
 /// Number of activity entries or envelopes in a portion.
 const ROWS_PER_PORTION: u32 = 500;

@@ -122,11 +122,12 @@ impl Accounts {
             let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
             let (usage, governance) = (admitted.limits.report(), admitted.key.standing.clone());
             let webhooks = tx.count_webhooks(&caller.id.key)?;
-            // An error of the wallet does not undo the count of the request.
+            // Returns an error of the wallet as a value, so that the transaction commits and counts the request.
             Ok(KeyStanding::new(core, key, governance, usage, webhooks))
         })
         .and_then(|standing| {
-            // Counted outside the transaction, because counting takes long and sends of the key would wait.
+            // Counts the waiting envelopes after the transaction. Counting takes long, and the transaction locks a row
+            // that sends of the key need.
             let waiting = core.store.read(|reader| count_waiting(core, reader, &caller.id.key))?;
             let key = caller.id.key.to_string();
             let prove = |format| self.log.prove(StatementKind::Key, &key, format);
@@ -150,7 +151,7 @@ pub struct Resolved {
 }
 
 impl Accounts {
-    /// Finds the identity with this API key or handle.
+    /// Returns the public data of the identity with this API key or handle. Refuses an unknown key or handle.
     pub async fn resolve_identity(&self, caller: &Caller, id: String) -> Limited<Resolved> {
         let find = move |accounts: &Self| accounts.find_identity(&id);
         self.core.ask_as(self, caller, Purpose::Manage, find).await

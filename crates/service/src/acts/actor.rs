@@ -43,7 +43,8 @@ impl Caller {
 }
 
 impl Owner<'_> {
-    /// Returns the owner as the author of an act on a key, which may be a key of another account: each act checks it.
+    /// Returns the owner as the author of an act on a key. Does not check that the key belongs to the account, because
+    /// each act checks this.
     pub fn acting_on(&self, key: &ApiKeyId) -> Actor {
         let id = CallerId { session: self.session.token, key: *key };
         Actor::Owner(KeyOwner { id, origin: self.session.act_from(&self.source) })

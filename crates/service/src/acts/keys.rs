@@ -1,4 +1,5 @@
-//! Acts on API keys: their state, changed by an operator or, for a revocation, by the owner; and their plan.
+//! Changes the state and the plan of API keys. An operator can make each change. The owner of the account can only
+//! revoke a key.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -83,8 +84,9 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the plan with this name. Returns `None` for `enterprise`, whose limits are in `self`. The error is the
-    /// rest of a sentence that starts with "plan", for example "must be one of …".
+    /// Returns the plan with this name. Returns `None` for `enterprise`, whose limits are in `self`. Fails for an
+    /// unknown name, and for another plan if `self` contains limits. The error is the rest of a sentence that starts
+    /// with "plan", for example "must be one of …".
     pub fn plan_named(&self, name: &str) -> Result<Option<Plan>, String> {
         let fixed = match name {
             "builder" => Plan::Builder,

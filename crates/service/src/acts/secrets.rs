@@ -1,5 +1,5 @@
-//! Replaces the login secret and the recovery code of an account: by its owner with the current secret, with the recovery
-//! code if the secret is lost, or by an operator.
+//! Replaces the login secret and the recovery code of an account. The owner needs the current login secret, or the
+//! recovery code if the secret is lost. An operator needs neither.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -68,8 +68,8 @@ impl Accounts {
         self.core.block(self, move |accounts| accounts.replace_secrets_blocking(&owner)).await
     }
 
-    /// Verifies the login secret in a request of a session, before `attempted`. Records a wrong one in the activity of
-    /// the account.
+    /// Verifies the login secret in a request of a session. Records a wrong secret in the activity of the account.
+    /// `attempted` names the action that needs the secret, for this record.
     pub async fn verify_login_secret(
         &self,
         session: &AccountSession,
@@ -84,7 +84,7 @@ impl Accounts {
         self.core.block(self, verify).await
     }
 
-    /// Verifies a recovery code, without a recovery. Returns the account. Fails like [`Accounts::recover`].
+    /// Verifies a recovery code, but changes no secrets. Returns the account. Fails like [`Accounts::recover`].
     pub async fn verify_recovery(
         &self,
         recovery: &Recovery,
@@ -108,8 +108,8 @@ impl Accounts {
 }
 
 impl Operator {
-    /// Ends the login secret, the recovery code and all sessions of an account, and creates a recovery code. API tokens
-    /// stay until the owner uses the code.
+    /// Invalidates the login secret, the recovery code and all sessions of an account, and creates a new recovery code.
+    /// API tokens stay valid until the owner uses the new code.
     pub fn reset_secret(&self, account: &AccountId) -> Result<SecretReset, OperatorError> {
         // The new login secret is shown to no one, so no login succeeds until the account is recovered.
         let secrets = NewSecrets::generate()?;
@@ -132,7 +132,8 @@ impl Accounts {
         let AccountSession { token, account_id } = owner.session;
         self.act_as_owner(owner, "replacing the secrets", |tx| {
             tx.set_account_secrets(&account_id, &secrets.hashes())?;
-            // A session that was confirmed with the replaced secret must not replace the new one.
+            // Deletes the confirmations of all other sessions. A session that was confirmed with the old secret must
+            // not replace the new secret.
             tx.unconfirm_sessions(&account_id, &token)?;
             let detail = Some("login secret and recovery code".to_owned());
             self.core.record(tx, &owner.origin(), ActivityKind::SecretReplaced, detail)?;
@@ -184,8 +185,8 @@ impl Accounts {
         Ok(())
     }
 
-    /// Verifies the login secret before `attempted`, without a transaction. The transaction that follows verifies the
-    /// secret again on the locked account.
+    /// Verifies the login secret without a transaction, before the action that `attempted` names. The transaction of
+    /// this action verifies the secret again on the locked account.
     fn verify_secret(
         &self,
         session: &AccountSession,

@@ -74,7 +74,8 @@ pub struct SessionsEnded {
 }
 
 impl Accounts {
-    /// Verifies the credentials of a login, without a login. Returns the account. Fails like [`Accounts::login`].
+    /// Verifies the credentials of a login, but creates no session. Returns the account. Fails like
+    /// [`Accounts::login`].
     pub async fn verify_login(
         &self,
         login: &Login,

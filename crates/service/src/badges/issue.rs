@@ -113,7 +113,8 @@ impl Badges {
         Ok(Draft { id: random()?, draws, subject })
     }
 
-    /// Checks all conditions before the first write, in the order in which their refusals are returned.
+    /// Checks all conditions, and then stores the badge. Returns the first refusal as an error. A dry run returns all
+    /// refusals, and stores nothing.
     fn decide(
         &self,
         tx: &mut Transaction,
@@ -164,7 +165,7 @@ struct Draft {
     subject: String,
 }
 
-/// A request for a badge with checked fields, with the data to decide it.
+/// A request for a badge with valid fields, and the data that the decision needs.
 struct Request<'a> {
     key: &'a ApiKeyId,
     issue: &'a Issue,

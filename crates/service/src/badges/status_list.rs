@@ -33,7 +33,8 @@ impl Badges {
         Ok(Some(credential))
     }
 
-    /// Returns the badges of a list whose rows another program has changed. Verifies all badges of a list once a minute.
+    /// Returns the indices of those badges of a list whose rows in the database another program has changed. Verifies
+    /// all badges of a list at most once a minute, and caches the result.
     fn forged_in(&self, list: u64, now: Timestamp) -> Result<Arc<[u64]>, Error> {
         if let Some(forged) = self.forged.get(&list, now) {
             return Ok(forged);

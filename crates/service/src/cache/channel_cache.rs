@@ -66,7 +66,9 @@ impl ChannelCache {
         }
     }
 
-    /// Seals a message under the current channel from sender to recipient. Begins a new channel if there is none.
+    /// Seals a message under the current channel from sender to recipient, and returns the envelope with its channel.
+    /// Begins a new channel if none fits. Fails with [`WalletError::ChannelExhausted`] if concurrent sends use up the
+    /// channels of all [`TRIES_MAX`] tries.
     pub(crate) fn seal(
         &self,
         draft: &EnvelopeDraft,

@@ -101,7 +101,8 @@ impl KeyCache {
         self.handle_metrics.count(self.handles.get(handle))
     }
 
-    /// Caches a bearer token. If the token is cached already, `bearer` gets its known last use.
+    /// Caches a bearer token. If the token is cached already, `bearer` takes over the last use of the cache entry, so
+    /// that a use is not recorded twice.
     pub(super) fn insert_bearer(&self, bearer: &mut Bearer) {
         if let Some(cached) = self.sessions.get(&bearer.hash) {
             bearer.last_use = cached.last_use;
@@ -184,7 +185,8 @@ pub(crate) enum CacheEvent<'a> {
 }
 
 impl<'a> CacheEvent<'a> {
-    /// Returns the event that follows from a refusal by a transaction. Returns `None` for most refusals.
+    /// Returns the event that follows from a refusal by a transaction. Returns `None` if the refusal proves no cached
+    /// data wrong.
     pub(super) fn of_refusal(
         caller: &'a CallerId,
         recipient: Option<&'a ApiKeyId>,

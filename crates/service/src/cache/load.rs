@@ -106,7 +106,8 @@ impl Core {
         Err(WalletError::DidMismatch)
     }
 
-    /// Logs that the DID of a key is wrong, and removes the key from the cache so that a repaired row is read again.
+    /// If `error` is [`WalletError::DidMismatch`], logs it, and removes the key from the cache so that a repaired row
+    /// is read again. Ignores other errors.
     fn report_mismatch(&self, key: &ApiKeyId, error: WalletError) {
         if error == WalletError::DidMismatch {
             tracing::error!(api_key.id = %key, "the stored DID of the key differs from its root");
@@ -116,7 +117,8 @@ impl Core {
 }
 
 impl Core {
-    /// Compares cached keys with the database, and removes those that have changed. Blocks the thread.
+    /// Compares the cached keys that have secrets in memory with the database. Removes cached data that a change of a
+    /// key has made wrong. Blocks the thread.
     pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
         for page in self.cache.keys_with_secrets().chunks(PAGE) {
             // Each page holds a connection only briefly, because sends need connections of the same pool for their

@@ -18,8 +18,8 @@ use crate::error::Error;
 pub enum Purpose {
     /// Opens an envelope, registers a webhook or issues a badge. Governance can block such a request.
     Execute,
-    /// Lists webhooks or their deliveries, or deletes a webhook. Like `Manage` for a caller. The owner of the account may
-    /// do so even if the key is not active.
+    /// Lists webhooks or their deliveries, or deletes a webhook. For a caller, the checks are those of `Manage`. The
+    /// owner of the account may send such a request even if the key is not active.
     Inspect,
     /// Any other request, such as a query or a change of webhooks. Governance cannot block such a request.
     Manage,

@@ -118,7 +118,8 @@ impl Sealpost {
         Err(refusal.into())
     }
 
-    /// Returns the live (neither expired nor ended) token with this hash, from the cache if possible.
+    /// Returns the token with this hash, from the cache if possible. Refuses an unknown or expired token. A cached
+    /// token may have been ended by another node.
     async fn bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
         match self.cached_bearer(token)? {
             Some(bearer) => Ok(bearer),
@@ -126,14 +127,14 @@ impl Sealpost {
         }
     }
 
-    /// Returns the live (neither expired nor ended) token with this hash from the cache. Returns `None` if the token is
-    /// not cached.
+    /// Returns the token with this hash from the cache. Returns `None` if the token is not cached, and refuses an
+    /// expired token. Another node may have ended the token.
     fn cached_bearer(&self, token: BearerHash) -> Result<Option<Bearer>, Error> {
         let cached = self.core.cache.bearer(&token.hash());
         cached.map(|bearer| self.live(Some(bearer))).transpose()
     }
 
-    /// Returns the live (neither expired nor ended) token with this hash from the database.
+    /// Returns the token with this hash from the database. Refuses a token that is unknown, has ended or has expired.
     async fn stored_bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
         let bearer = self.live(self.core.look_up(token).await?);
         // Another node may have ended a token that this node still caches.

@@ -56,7 +56,8 @@ pub(crate) struct TokenGrant {
     pub(crate) scopes: TokenScopes,
 }
 
-/// Start of the hour in which this node saw the token last, in milliseconds since the Unix epoch. 0 before the first use.
+/// Start of the hour in which this node saw the token last, in milliseconds since the Unix epoch. 0 before the first
+/// use.
 #[derive(Debug, Default)]
 pub(crate) struct LastUse(AtomicI64);
 
@@ -66,7 +67,8 @@ impl Bearer {
     }
 
     /// Returns the start of the current hour if this is the first known use of the token within the hour. Otherwise
-    /// returns `None`. A last use after the next hour came from a wrong clock and does not count.
+    /// returns `None`. Ignores a stored last use that is later than the next hour, because a wrong clock has recorded
+    /// it.
     pub(crate) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
         let LastUse(last) = &*self.last_use;

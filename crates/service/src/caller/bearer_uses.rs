@@ -1,8 +1,9 @@
 //! Records the hour of the last use of sessions and API tokens.
 //!
-//! A request compares the current hour with the hour of the last use in memory. Only the first use in an hour is queued.
-//! A housekeeping thread writes some of them each second, so that many first uses at the start of an hour do not delay
-//! sends. Its commits do not wait for the disk. A crash can lose the time of a last use, but nothing else.
+//! A request compares the current hour with the hour of the last use in memory. Only the first use in an hour is
+//! queued. A housekeeping thread writes a limited number of queued uses each second, so that many first uses at the
+//! start of an hour do not delay sends. The commits of this thread do not wait for the disk. A crash can lose the time
+//! of a last use, but nothing else.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -27,8 +28,8 @@ impl BearerUses {
         }
     }
 
-    /// Writes queued uses to the database, in one transaction. Returns false if none are queued, or if the transaction
-    /// fails. Drops its uses then. Blocks the thread.
+    /// Writes queued uses of the oldest hour to the database, in one transaction. Returns false if no use is queued, or
+    /// if the transaction fails. The uses of a failed transaction are lost. Blocks the thread.
     pub(crate) fn store(&self, database: &Database) -> bool {
         let Some((hour, tokens)) = self.take() else { return false };
         let (sessions, api_tokens) = BearerHash::by_kind(&tokens);

@@ -57,8 +57,8 @@ pub(super) fn hash_token(token: Option<&str>) -> Result<BearerHash, Refusal> {
     session().or_else(api_token).ok_or_else(|| no_bearer_token(token))
 }
 
-/// Returns the refusal of a bearer token that is not a session token. Recognises other kinds of credentials by their
-/// prefix. The refusal does not repeat the text, which may be a secret.
+/// Returns the refusal of a text that is neither a session token nor an API token. Recognises other kinds of
+/// credentials by their prefix. The refusal does not repeat the text, which may be a secret.
 fn no_bearer_token(token: &str) -> Refusal {
     let has = |prefix: &str| {
         token.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -96,7 +96,7 @@ const NO_KEY: Refusal = Refusal::Unauthorized(
     "name the API key to act as, in the header X-DID-API-Key or as api_key_id in the body",
 );
 
-/// An authenticated session, together with an API key of its account.
+/// An authenticated session or API token, together with an API key of its account.
 ///
 /// Valid for one request, so each request must be authenticated separately. The transaction of each request also checks
 /// session and key again. An old `Caller` is refused if the session has ended or the key was revoked.

@@ -1,12 +1,12 @@
 //! Batches look-ups of bearer tokens and API keys: concurrent look-ups share one database statement of each kind.
 //!
-//! Requests with an unknown token or key are refused without a transaction, so no rate limit counts them. If each look-up
-//! ran its own statement, a flood of such requests would take all connections from the sends. After a start, each sender
-//! and recipient is looked up once. Shared statements raised the rate of the first 20 seconds on PostgreSQL from 2,290
-//! sends a second to 3,020 and 3,800 in two runs.
+//! Requests with an unknown token or key are refused without a transaction, so no rate limit counts them. If each
+//! look-up ran its own statement, a flood of such requests would take all connections from the sends. After the start
+//! of a node, its cache is empty, so each sender and recipient is looked up once. Shared statements raised the rate of
+//! the first 20 seconds on PostgreSQL from 2,290 sends a second to 3,020 and 3,800 in two runs.
 //!
-//! A look-up never waits for a batch to fill, but it waits for the statement before. If too many wait, further ones are
-//! refused as unavailable.
+//! A look-up never waits for a batch to fill, but it waits until the running statement ends. If too many look-ups wait,
+//! further look-ups fail with [`Refusal::Unavailable`].
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,5 +1,5 @@
-//! Evidence about an envelope for its sender or recipient: what happened to it, appended to the transparency log, with
-//! all proofs in one file.
+//! Creates evidence about an envelope for its sender or recipient. The evidence describes the envelope and its state.
+//! The evidence is appended to the transparency log, and returned with all proofs in one file.
 
 use std::{fmt, time::Duration};
 
@@ -44,8 +44,8 @@ pub struct EvidenceView {
 }
 
 impl Mailbox {
-    /// Appends what is known about an envelope to the transparency log, as far as the caller may see it, and returns the
-    /// proofs. Waits up to six seconds for the cosignature of a witness, if the log has one.
+    /// Appends a description of an envelope to the transparency log, as far as the caller may see the data, and returns
+    /// the proofs. Waits up to six seconds for the cosignature of a witness, if the log has one.
     pub async fn evidence(&self, caller: &Caller, envelope_id: String) -> Limited<EvidenceView> {
         let key = caller.id.key;
         let state = move |mailbox: &Self| mailbox.state(&key, &envelope_id);
@@ -58,8 +58,8 @@ impl Mailbox {
         Limited { result, limits }
     }
 
-    /// Proves the entry of the evidence, and the entries that the evidence names. The entry of the evidence is the
-    /// first and newest entry in `stated`.
+    /// Waits for the cosignature of a witness, at most six seconds. Then proves the entry of the evidence, and the
+    /// entries that the evidence names. The entry of the evidence is the first and newest entry in `stated`.
     async fn prove_stated(
         &self,
         id: EnvelopeId,
@@ -81,7 +81,7 @@ impl Mailbox {
         let core = &self.core;
         let unknown = Refusal::EnvelopeNotFound;
         let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
-        // Refuses before it locks the log.
+        // Refuses an unknown envelope before the log is locked.
         core.store.read(|reader| find(core, reader, caller, &id).map(drop))?;
         self.log.append_statements()?;
         let salt = random::<32>()?;
@@ -99,8 +99,8 @@ impl Mailbox {
     }
 }
 
-/// Describes an envelope. A policy that hides the label of a key also hides the DID and the badge. The log has nothing
-/// about the keys of an erased account.
+/// Describes an envelope: its state and times, and the DID and the newest badge of each party. Omits DID and badge of
+/// another key whose policy hides its label. Omits data that is not in the log, such as keys of an erased account.
 fn describe(
     core: &Core,
     tx: &mut Transaction,
@@ -127,7 +127,7 @@ fn describe(
     Ok(description)
 }
 
-/// The text of evidence, and the entries that it names, in this order.
+/// The text of evidence, and the log entries that the text names, in the order of the text.
 struct Description {
     text: String,
     entries: Vec<Logged>,
@@ -166,7 +166,8 @@ impl Description {
     }
 }
 
-/// Finds an envelope and its state, as the sender or the recipient sees them.
+/// Finds an envelope and its state, as the sender or the recipient sees them. Refuses an envelope that has expired, or
+/// that the caller neither sent nor received.
 fn find(
     core: &Core,
     reader: &mut Reader,

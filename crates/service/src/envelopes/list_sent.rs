@@ -1,4 +1,4 @@
-//! The use case of the list of sent envelopes: a sender asks what it has sent, and what became of it.
+//! Lists the envelopes that a key has sent, with their states. Also returns the receipt of a single envelope.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -87,7 +87,8 @@ fn list_sent(core: &Core, sender: &ApiKeyId, query: &ListSent) -> Result<SentPag
     })
 }
 
-/// Returns the query of the store. Refuses an unknown recipient.
+/// Converts `query` to a query of the database. Limits the time range to envelopes that have not expired. Refuses an
+/// unknown recipient.
 pub(crate) fn sent_query(
     core: &Core,
     reader: &mut Reader,
@@ -126,7 +127,8 @@ impl From<&SentEnvelope> for SentView {
     }
 }
 
-/// The position in a list of sent envelopes. The next page begins after this envelope. The text form is base64url.
+/// The position in a list of sent envelopes. The next page begins after the envelope with this id. The text form is
+/// base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentCursor(pub(crate) EnvelopeId);
 

@@ -159,7 +159,8 @@ fn keep_relays(webhooks: &Webhooks, intervals: &mut RelayIntervals) {
     }
 }
 
-/// Appends statements to the transparency log. Returns true if this failed. Logs only the first of consecutive failures.
+/// Appends statements to the transparency log. Returns true if this failed. Logs only the first of consecutive
+/// failures.
 fn extend_log(log: &TransparencyLog, had_failed: bool) -> bool {
     let Err(error) = log.append_statements() else { return false };
     if !had_failed {
@@ -201,7 +202,8 @@ fn record_node(core: &Core, id: LeaseToken, started_at: Timestamp) {
     }
 }
 
-/// Updates the metrics of the oldest snapshot, which keeps old row versions.
+/// Updates the metrics of the oldest open snapshot of the database. PostgreSQL keeps all row versions that an open
+/// snapshot may read.
 fn observe_snapshots(core: &Core) {
     match core.store.oldest_snapshot() {
         Ok(oldest) => {

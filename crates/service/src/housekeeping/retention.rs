@@ -59,8 +59,8 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
     ]
 }
 
-/// Returns the tasks that users wait for, each with a query that returns true while it has work. They have their own
-/// thread, which looks for work more often.
+/// Returns the tasks that users wait for, each with a query that returns true while the task has work. The tasks run on
+/// their own thread, which looks for work more often than the other housekeeping.
 ///
 /// - The rows of deleted webhooks: undelivered envelopes wait for a later webhook only after these rows are deleted.
 /// - Changes of keys, of which their correspondents are informed.
@@ -82,7 +82,7 @@ pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2
 pub(super) type HasWork = fn(&mut Reader) -> Result<bool, StoreError>;
 
 /// Continues the interrupted closing of an account: deletes the next portion of its rows. Returns `limit` if there was
-/// such an account, so that the task runs again.
+/// such an account, so that the task runs again. Otherwise returns 0.
 fn continue_closing(tx: &mut Transaction, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
     let Some(account) = tx.find_closing()? else { return Ok(0) };
     tx.close_portion(&account, now, limit)?;
@@ -123,10 +123,11 @@ const COUNTED_AFTER: Duration = Duration::from_mins(1);
 /// Maximum number of correspondents that get an event about a change of a key. Correspondents are the keys that sent
 /// envelopes to the key or received envelopes from it.
 const INFORMED_MAX: u32 = 10_000;
-/// The maximum number of envelopes that one search for correspondents reads, as a multiple of the maximum number of rows
-/// that one batch deletes. Reading an envelope is cheaper than deleting a row.
+/// The maximum number of envelopes that one search for correspondents reads, as a multiple of the maximum number of
+/// rows that one batch deletes. Reading an envelope is cheaper than deleting a row.
 const ENVELOPES_READ_PER_ROW: u32 = 4;
-/// Time for which the use of a form is kept. A browser may send a form again as long as it shows the page.
+/// Time for which the recorded use of a form is kept. A browser may send a form again as long as the browser shows the
+/// page.
 const USED_FORMS_KEPT: Duration = Duration::from_hours(24);
 /// Time for which daily counts are kept. It exceeds the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

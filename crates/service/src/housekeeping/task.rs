@@ -71,8 +71,8 @@ pub(super) fn run_task(
 ///
 /// - Correct clock: the stored time keeps up with the clock.
 /// - Long stop of the service: the stored time catches up over several runs.
-/// - Wrong clock: the stored time advances slowly, so an operator has time to correct the clock. With a run each minute,
-///   ten minutes of rows are lost in a minute. Without the limit, the first run would delete everything.
+/// - Wrong clock: the stored time advances slowly, so an operator has time to correct the clock. With a run each
+///   minute, ten minutes of rows are lost in a minute. Without the limit, the first run would delete everything.
 fn purge(
     core: &Core,
     task: &HousekeepingTask,
@@ -107,7 +107,7 @@ struct Batch {
     times: Times,
     /// The number of changed or counted rows.
     rows: u64,
-    /// The duration of the transaction that changed them.
+    /// The duration of the transaction that changed or counted the rows.
     took: Duration,
 }
 
@@ -138,11 +138,13 @@ fn run_batch(
     Ok(Some(Batch { times, rows, took }))
 }
 
-/// Reads and sums uncounted rows in portions of `limit` rows, so that the counts of a key change once for many rows. An
-/// open snapshot of another session keeps all old counts, and each change reads them.
+/// Reads and sums uncounted rows in portions of `limit` rows. Returns `None` if there is none. With the sums, the
+/// counts of a key change once for many rows. This saves most while another session has an open snapshot. The database
+/// then keeps all old versions of a count, and each change reads them.
 ///
-/// A pause after each portion leaves the processor to sends. While a reader keeps the write-ahead log of SQLite long, a
-/// page of the log is found slowly, and a row takes ten times as long.
+/// A pause after each portion leaves the processor to sends. The pause grows with the duration of the portion, because
+/// this duration varies. For example, an open reader can make the write-ahead log of SQLite long, and a row then takes
+/// ten times as long.
 fn read_uncounted(
     core: &Core,
     table: CountedTable,
@@ -229,14 +231,15 @@ const LIMIT_MIN: u32 = 200;
 /// Maximum number of rows to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
 
-/// The pause after a portion of rows, as a multiple of the time in which they were read.
+/// The pause after a portion of rows, as a multiple of the duration of reading the portion.
 const PAUSE_OF_COUNT: u32 = 4;
-/// Number of rows from which a task adds their sums to the daily counts.
+/// Number of read rows after which a task stops reading and adds the sums to the daily counts.
 const COUNTED_ROWS_MAX: u64 = 400_000;
-/// Number of sums from which a task adds them to the daily counts. Applies to SQLite, because all other writers wait.
+/// Number of sums after which a task stops reading and adds the sums to the daily counts. Applies to SQLite, because
+/// all other writers wait for the transaction that adds them.
 const COUNTED_SUMS_MAX_ALONE: usize = 20_000;
-/// Number of sums from which a task adds them to the daily counts. Applies to PostgreSQL. With 200,000 active keys, a
-/// lower number would add each count of a key several times in a run.
+/// Number of sums after which a task stops reading and adds the sums to the daily counts. Applies to PostgreSQL. With
+/// 200,000 active keys, a lower number would change each count of a key several times in a run.
 const COUNTED_SUMS_MAX_BESIDE_OTHERS: usize = 250_000;
 
 /// Time for which a node has the exclusive right to run a task.

@@ -46,12 +46,13 @@ pub enum AuditVerdict {
         /// Fault of this entry, for example "it was changed".
         why: &'static str,
     },
-    /// The hash chain is complete. It has all entries of the trail in the transparency log.
+    /// The hash chain is complete, and contains all entries that the transparency log contains.
     Whole {
         /// Number of entries.
         entries: u64,
-        /// Hash of the newest entry in hexadecimal; zeros if there is no entry. A node adds an entry to the transparency
-        /// log within two seconds. Only a copy of the hash can show that a newer entry was deleted.
+        /// Hash of the newest entry in hexadecimal; zeros if there is no entry. A node adds each entry to the
+        /// transparency log within two seconds. If an entry is deleted earlier, only a copy of this hash can show the
+        /// deletion.
         hash: String,
     },
 }
@@ -68,10 +69,12 @@ impl Operator {
         Ok(newest.into_iter().map(AuditView::from).collect())
     }
 
-    /// Verifies the hash chain from the first to the newest entry, and compares it with the whole transparency log. `kept` is
-    /// the file in which nodes keep the newest checkpoint: a log without its entries is older, and so is the trail.
+    /// Verifies the hash chain from the first to the newest entry, and compares it with the whole transparency log.
+    /// `kept` is the file in which nodes keep the newest checkpoint. If the log lacks entries of this checkpoint, an
+    /// older database was restored, and the trail counts as broken.
     pub fn verify_audit(&self, kept: Option<&Path>) -> Result<AuditVerdict, OperatorError> {
-        // Read first, because the trail may grow meanwhile.
+        // Reads the log before the trail, because both may grow meanwhile. Each entry that is read from the log is then
+        // also in the trail.
         let logged = LoggedTrail::read(&self.store, kept)?;
         let mut previous: Option<AuditEntry> = None;
         loop {

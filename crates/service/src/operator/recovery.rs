@@ -1,5 +1,5 @@
-//! Recovers a database that was restored from a backup: applies the acts of revocation journals again, and ends
-//! sessions.
+//! Recovers a database that was restored from a backup. A revocation journal is a file outside the database that
+//! records revocations and similar acts. The recovery applies the acts of such journals again, and ends sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,8 +44,8 @@ pub struct DatabaseRecovered {
 }
 
 impl Operator {
-    /// Applies acts again, in their order, and then ends credentials. Skips acts on keys and accounts that do not
-    /// exist. After an interruption, call this function again.
+    /// Brings keys, accounts, badges and API tokens to their state after `acts`, applied in order. Then ends
+    /// credentials. Skips acts on rows that do not exist. After an interruption, call this function again.
     pub fn recover(
         &self,
         acts: &[JournaledAct],
@@ -100,7 +100,8 @@ impl Operator {
         Ok(())
     }
 
-    /// Returns false if the account is closed, or already has these secrets.
+    /// Sets the login secret and the recovery code of an account again. Returns false if the account is closed, or
+    /// already has these secrets.
     fn replace_secrets_again(
         &self,
         id: &AccountId,

@@ -141,8 +141,8 @@ impl OperatorAccess {
         let Some(claims) = SessionClaims::parse(token) else { return };
         let now = self.clock.now();
         let mut ended = self.ended.lock();
-        // Expired sessions are removed only from a full map: a clock that is ahead for one request would otherwise
-        // remove sessions that are valid again afterwards.
+        // Removes expired sessions only from a full map. If the clock is ahead for one request, a removal would make
+        // ended sessions valid again as soon as the clock is correct.
         if ended.len() >= ENDED_MAX {
             ended.retain(|_, expires_at| *expires_at > now);
         }

@@ -1,4 +1,4 @@
-//! The other sides of messages: their names on the pages of the dashboard.
+//! Finds the names of the senders and recipients of messages, for the pages of the dashboard.
 
 use std::collections::{BTreeSet, HashMap};
 

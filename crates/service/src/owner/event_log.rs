@@ -36,8 +36,8 @@ pub struct ListEvents {
     pub limit: u32,
     /// The `next` of the previous page; `None` for the first page.
     pub cursor: Option<EventLogCursor>,
-    /// Whether the first page of all states begins with the deliveries that were not attempted yet. They do not count
-    /// against the limit; at most as many again are listed.
+    /// Whether the first page of all states begins with the deliveries that were not attempted yet. These deliveries do
+    /// not count against `limit`, but at most `limit` of them are listed.
     pub with_unattempted: bool,
 }
 
@@ -161,7 +161,8 @@ fn page(
         }
         found.extend(entries);
     }
-    // Below the highest end, entries of its webhook were not examined.
+    // `ends` contains the last position that was read of each webhook with further entries. Drops all entries below the
+    // highest of these positions, because entries below this position were not all read. Further pages list them.
     let end = ends.into_iter().max_by_key(EventLogCursor::sort_key);
     if let Some(end) = end.map(|end| end.sort_key()) {
         found.retain(|(position, _)| position.sort_key() >= end);
@@ -173,7 +174,8 @@ fn page(
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let dropped = found.get(limit).map(|(position, _)| *position);
     found.truncate(limit);
-    // Several webhooks can have pending deliveries of one event, and a cursor cannot point between them.
+    // Several webhooks can have pending deliveries of one event. A cursor cannot point between these, so all of them go
+    // to the next page.
     while found.len() > 1 && found.last().map(|(position, _)| *position) == dropped {
         found.pop();
     }
@@ -262,8 +264,8 @@ impl LoggedWebhook {
 }
 
 impl Owner<'_> {
-    /// Counts the events of each kind in the newest 200 log entries of each webhook: those of a key, or of all keys of the
-    /// account. Empty if the server offers only one kind.
+    /// Counts the events of each kind in the newest 200 log entries of each webhook: those of a key, or of all keys of
+    /// the account. Empty if the server offers only one kind.
     pub async fn event_kinds(
         &self,
         key: Option<&ApiKeyId>,

@@ -27,11 +27,11 @@ pub struct WebhookReport {
     pub relays: Vec<ConnectedRelay>,
 }
 
-/// A connection of a relay.
+/// A connection of a relay. A relay is a webhook whose receiver opens connections to the service.
 pub struct ConnectedRelay {
     /// The connection.
     pub open: OpenRelay,
-    /// Number of deliveries without an answer. `None` if another node holds the connection.
+    /// Number of deliveries to which the relay has not responded yet. `None` if another node holds the connection.
     pub in_flight: Option<usize>,
 }
 

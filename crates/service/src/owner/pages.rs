@@ -128,9 +128,9 @@ fn first_day(now: Timestamp) -> Timestamp {
 }
 
 /// Raises today's number of sent messages if the usage counters of the plan limits show more. The daily count can be
-/// too low, because a page adds only a bounded number of uncounted rows. The usage counters have no such lag. Their
-/// number for today is the usage of this month minus the daily counts of earlier days, but at most the usage of the
-/// day.
+/// too low, because a page adds only a bounded number of uncounted rows. The usage counters have no such lag. They give
+/// today's number as the messages of this month minus the daily counts of earlier days, but at most the requests of
+/// today.
 fn raise_todays_sent(
     counted: &mut Vec<DailyCount>,
     usage: &UsageReport,

@@ -37,9 +37,9 @@ pub struct SentEntry {
 }
 
 impl Owner<'_> {
-    /// Lists the envelopes that a key, or the newest 50 keys of the account, sent and that have not expired, newest first.
-    /// With a state, lists only the envelopes in this state. States change, so no index finds them: such a page examines
-    /// at most 500 envelopes of each key.
+    /// Lists the envelopes that a key, or the newest 50 keys of the account, sent and that have not expired, newest
+    /// first. With a state, lists only the envelopes in this state. The database has no index by state, because states
+    /// change. Therefore such a page examines at most 500 envelopes of each key.
     pub async fn sent(
         &self,
         key: Option<&ApiKeyId>,
@@ -63,7 +63,8 @@ impl Owner<'_> {
                     found.extend(page.envelopes.into_iter().map(|sent| (sender, sent)));
                 }
             }
-            // Below the highest end, envelopes of its key were not examined.
+            // `end` is the highest of the last positions that were read of keys with further envelopes. Drops all
+            // envelopes below `end`, because envelopes below `end` were not all read. Further pages list them.
             found.retain(|(_, sent)| end.is_none_or(|end| sent.id >= end));
             let mut views: Vec<_> =
                 found.iter().map(|(key, sent)| (*key, SentView::from(sent))).collect();
@@ -106,7 +107,8 @@ impl Owner<'_> {
     }
 }
 
-/// Returns the key, or the newest keys of the account, one more than a log reads.
+/// Returns the given key, or the newest keys of the account if `key` is `None`. Returns up to one key more than
+/// [`SENDERS_MAX`], which shows that the account has more keys. Refuses a key of another account.
 fn senders(
     reader: &mut Reader,
     account: AccountId,

@@ -1,4 +1,5 @@
-//! Lets each form of the dashboard act once. A repeated form, such as after a reload, leads to the first result.
+//! Lets each form of the dashboard take effect only once. If a browser sends a form again, for example after a reload,
+//! the user gets the result of the first time.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::{account::Accounts, error::Error, sealpost::core::Core};
 /// The use of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormUse {
-    /// The form was not used before. It is used now.
+    /// The form was not used before. This use is now recorded.
     First,
     /// The form was used before. Contains the path of the page with the result; `None` if the act has not ended.
     Repeated(Option<String>),
@@ -27,7 +28,7 @@ pub fn form_hash(form_id: &str) -> Option<TokenHash> {
 }
 
 impl Accounts {
-    /// Records the use of a form, before its act.
+    /// Records the use of a form, before the action that the form requests. Returns whether the form was used before.
     pub async fn use_form(&self, form: TokenHash) -> Result<FormUse, Error> {
         let use_form = move |core: &Arc<Core>| {
             let now = core.clock.now();
@@ -49,7 +50,7 @@ impl Accounts {
         self.core.block(&self.core, write).await
     }
 
-    /// Lets the user send a form again, because its act was rejected.
+    /// Deletes the recorded use of a form, so that the user can send the form again after a rejection.
     pub async fn release_form(&self, form: TokenHash) -> Result<(), Error> {
         let write = move |core: &Arc<Core>| {
             Ok(core.store.write(Durability::Relaxed, |tx| tx.release_form(&form))?)

@@ -52,7 +52,8 @@ pub(crate) struct Core {
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) base_url: String,
     pub(crate) settings: Settings,
-    /// Identifies this node. Unique, because two nodes with the same token would run a task at the same time.
+    /// Identifies this node. Unique, because two nodes with the same token would run the same housekeeping task at the
+    /// same time.
     pub(crate) node: LeaseToken,
     pub(crate) cache: KeyCache,
     pub(crate) bearer_uses: BearerUses,
@@ -100,8 +101,8 @@ impl Core {
         self.store.is_short_of_space(self.settings.min_free_bytes)
     }
 
-    /// Returns the time from which envelopes and events are kept. Earlier ones have expired, even if housekeeping has not
-    /// deleted them yet.
+    /// Returns the time from which envelopes and events are kept. Earlier envelopes and events have expired, even if
+    /// housekeeping has not deleted them yet.
     pub(crate) fn kept_since(&self, now: Timestamp) -> Timestamp {
         now.minus(self.settings.retention)
     }

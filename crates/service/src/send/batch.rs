@@ -88,8 +88,8 @@ pub(crate) fn contacts_query(
     pairs.into_iter().collect()
 }
 
-/// Decides the groups in order, and the commands of each group in order. Each accepted envelope reduces the storage
-/// that is left in `room`.
+/// Decides the groups in order, and the commands of each group in order. Returns the decisions of each group, and the
+/// rows to write. Each accepted envelope reduces the storage that is left in `room`.
 pub(crate) fn decide(
     facts: AdmissionFacts,
     groups: &[&CommandGroup],
@@ -140,8 +140,8 @@ enum Rejection {
 }
 
 impl BatchDecision<'_> {
-    /// Decides the commands of a group. If the cached data of one recipient is out of date, all are stale, because the
-    /// group is stored as a whole.
+    /// Decides the commands of a group. If the cached data of one recipient is out of date, all commands of the group
+    /// get [`Verdict::Stale`], because the group is stored as a whole.
     fn decide_group(&mut self, group: &CommandGroup) -> Vec<Decided> {
         let CommandGroup { commands, batch_key } = group;
         if commands.len() > 1 && commands.iter().any(|command| self.is_stale(command)) {
@@ -305,8 +305,8 @@ impl BatchDecision<'_> {
         self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, result });
     }
 
-    /// Adds the idempotency record of a batch with its results. Adds nothing if the batch has no results of its own, for
-    /// example if it repeats an earlier one.
+    /// Adds the idempotency record of a batch with its results. Adds nothing if the batch has no results of its own,
+    /// for example if it repeats an earlier one.
     fn add_batch_record(&mut self, group: &CommandGroup, key: &Idempotency, decided: &[Decided]) {
         let envelope = |command: &Command| Some(Arc::clone(&command.pending.as_ref()?.envelope));
         let envelopes: Vec<_> = group.commands.iter().map(envelope).collect();

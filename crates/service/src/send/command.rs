@@ -24,7 +24,7 @@ pub(crate) struct Command {
     pub(crate) idempotency: Option<Idempotency>,
     /// The envelope to store. `None` if the request is only admitted and counted.
     pub(crate) pending: Option<PendingEnvelope>,
-    /// The error in a message of a batch. The command is refused with it after it is admitted and counted.
+    /// The error in a message of a batch. The command is first admitted and counted, and then refused with this error.
     pub(crate) refusal: Option<Refusal>,
 }
 
@@ -68,7 +68,8 @@ pub(crate) struct Idempotency {
 #[derive(Clone)]
 pub(crate) struct PendingEnvelope {
     pub(crate) envelope: Arc<Envelope>,
-    /// The hash of the envelope for the transparency log. It is computed where envelopes are sealed, in parallel.
+    /// The hash of the envelope for the transparency log. Computed by the thread that seals the envelope, because many
+    /// threads seal in parallel.
     pub(crate) leaf: [u8; 32],
     /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if the row is already stored,
     /// or if there is no channel.

@@ -119,7 +119,8 @@ fn run(writer: &mut Writer<'_>, mut queue: mpsc::Receiver<QueuedGroup>) {
     }
 }
 
-/// Returns how many groups fit into the next commit, by their sizes. It is at least one, however large that group is.
+/// Returns how many groups fit into the next commit, by their sizes. The number is at least one, even if the first
+/// group is too large.
 fn fitting(sizes: impl Iterator<Item = usize>, max: usize) -> usize {
     let sums = sizes.scan(0_usize, |sum, size| {
         *sum = sum.saturating_add(size);
@@ -195,7 +196,8 @@ fn store(
     Ok((decided, leased))
 }
 
-/// Leaves the deliveries of relays without a connection to this node to the node that has one.
+/// Moves the deliveries to relays without a connection to this node from `leased` to `awaiting_relay`. The node that
+/// has the connection attempts these deliveries.
 fn leave_to_relays(changes: &mut WriteSet, relays: &dyn Relays) {
     let is_elsewhere = |delivery: &mut LeasedDelivery| {
         delivery.target.is_relay() && !relays.is_connected(&delivery.target.webhook_id)

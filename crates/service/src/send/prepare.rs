@@ -65,8 +65,8 @@ impl Prepared {
 }
 
 impl NewMessage {
-    /// Returns the parts of the message that a repeated request must have too. Without context, the parts are those of
-    /// older servers.
+    /// Returns the parts of the message that the fingerprint covers. A repeated request must have the same parts.
+    /// Without a context, the parts are those of older servers, so that fingerprints of older servers still match.
     fn parts(&self) -> Vec<&[u8]> {
         let SendContext { thread, reply_to, message_type } = &self.context;
         let context = [
@@ -106,7 +106,8 @@ impl Request {
         self.context.reply_to.as_ref()?.parse().ok()
     }
 
-    /// Returns the context of the message. `threads` contains the threads of the envelopes that it may reply to.
+    /// Returns the context of the message. `threads` contains the envelopes that the message may reply to. Refuses a
+    /// reply to any other envelope.
     fn context(&self, threads: &Threads) -> Result<MessageContext, Refusal> {
         let SendContext { thread, reply_to, message_type } = self.context.clone();
         let reply_to = match reply_to {
@@ -138,8 +139,8 @@ impl Sending {
         self.prepare_at((sender, from), request, &threads, stamp).await
     }
 
-    /// Like [`prepare`](Self::prepare), with the id and the time of the envelope, and with the envelopes that the message
-    /// may reply to.
+    /// Like [`prepare`](Self::prepare), with the id and the time of the envelope, and with the envelopes that the
+    /// message may reply to.
     pub(super) async fn prepare_at(
         &self,
         (sender, from): (ApiKeyId, &KeyMaterial),
@@ -153,7 +154,8 @@ impl Sending {
         self.seal(&draft, from, recipient, request)
     }
 
-    /// Reads the envelopes that the messages reply to. Needs no look-up without replies.
+    /// Returns the envelopes that the messages reply to, with their threads. Omits envelopes that have expired, and
+    /// those that the sender of the message neither sent nor received. Without replies, needs no look-up.
     pub(super) async fn threads(
         &self,
         sender: ApiKeyId,

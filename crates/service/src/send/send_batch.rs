@@ -58,8 +58,8 @@ type Requests = Vec<Result<Request, Refusal>>;
 type PreparedMessages = Vec<Result<Prepared, Refusal>>;
 
 impl Sending {
-    /// Seals the messages, and stores all accepted ones in one commit. Each message is checked, limited and counted like
-    /// a send of its own, as if the messages were sent one after the other.
+    /// Seals the messages, and stores all accepted ones in one commit. Each message is checked, limited and counted
+    /// like a send of its own, as if the messages were sent one after the other.
     pub async fn send_batch(&self, caller: &Caller, batch: SendBatch) -> Limited<SentBatch> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
             return limited;
@@ -122,7 +122,8 @@ impl Sending {
         Limited::before_rate_check(Refusal::Unavailable)
     }
 
-    /// Finds the recipients and seals the messages. After each message, other requests of the thread get a turn.
+    /// Finds the recipients and seals the messages. Yields to the async runtime after each message, so that other
+    /// requests of the thread can proceed.
     async fn prepare_batch(
         &self,
         caller: CallerId,
@@ -150,8 +151,8 @@ impl Sending {
         Ok(prepared)
     }
 
-    /// Commits a sealed batch. Returns `None` if cached data of a recipient was out of date, so that the messages must be
-    /// sealed again.
+    /// Commits a sealed batch. Returns `None` if cached data of a recipient was out of date, so that the messages must
+    /// be sealed again.
     async fn commit_batch(
         &self,
         caller: CallerId,
@@ -215,8 +216,9 @@ fn mark_stored(prepared: &PreparedMessages, decided: &[Decided]) {
     }
 }
 
-/// Returns the results of the earlier batch that this one repeats. `None` if the batch repeats no request. The limits
-/// may have refused its later messages, because a repeated request is counted too.
+/// Returns the results of the earlier batch that this batch repeats. Returns `None` if the batch repeats no request,
+/// and an error if the earlier request was a single send. Looks for the first repeated message, because the rate limits
+/// may have refused later messages of a repeated batch.
 fn earlier_results(decided: &[Decided]) -> Option<Result<SentBatch, Error>> {
     decided.iter().find_map(|decided| match &decided.verdict {
         Verdict::Replayed(IdempotencyResult::Batch(results)) => {

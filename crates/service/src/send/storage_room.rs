@@ -114,8 +114,9 @@ impl StoredBytesCache {
 }
 
 impl CachedBytes {
-    /// Returns true if the entry is too old to decide about `added` further bytes. The maximum age depends on the part
-    /// of its quota that the account uses after the `added` bytes. If the clock was set back, every entry is too old.
+    /// Returns true if the entry is too old to decide about `added` further bytes. The maximum age depends on the share
+    /// of the quota that the account would use with the `added` bytes. If the clock was set back, every entry is too
+    /// old.
     fn is_old(self, added: u64, bytes_max: u64, now: Timestamp) -> bool {
         let after = self.bytes.saturating_add(added);
         let age_max_ms = if after > bytes_max {

@@ -1,7 +1,7 @@
 //! Appends the statements of committed transactions to the transparency log.
 //!
-//! Triggers of the database store statements in the transaction of a change. Any node may append them: the database
-//! locks the log, so that entries have one order.
+//! Triggers of the database store statements in the transaction of a change. Any node may append these statements. The
+//! transaction locks the log, so that all nodes append in one order.
 
 use super::{
     TransparencyLog,
@@ -44,8 +44,8 @@ impl TransparencyLog {
             if let Some(file) = &self.core.settings.checkpoint_file {
                 keep(file, &appended.checkpoint);
             }
-            // Sends add statements all the time. Statements that arrive during the call wait for the next one, and then
-            // share entries.
+            // Sends add statements all the time. Statements that arrive during this call wait for the next call, and
+            // then share entries.
             has_more = appended.is_full;
         }
         self.statement_cursor.searched(now, newest);
@@ -94,7 +94,8 @@ impl TransparencyLog {
         Ok((index, statement))
     }
 
-    /// Reads the state of the log, and keeps other nodes from appending until the end of the transaction.
+    /// Locks the log until the end of the transaction, and returns its state. Fails if the log lacks entries of the
+    /// checkpoint in the checkpoint file.
     fn lock(&self, tx: &mut Transaction) -> Result<LogHead, StoreError> {
         let head = match tx.lock_log()? {
             Some(head) => head,
@@ -114,7 +115,7 @@ impl TransparencyLog {
         Ok(head)
     }
 
-    /// Appends entries and signs the new checkpoint. Returns it.
+    /// Appends entries, and signs the new checkpoint. Returns the signed checkpoint.
     fn extend(
         &self,
         tx: &mut Transaction,
@@ -141,7 +142,8 @@ impl TransparencyLog {
     }
 }
 
-/// The signed checkpoint after a transaction, and whether it has appended as many statements as it may.
+/// The signed checkpoint after a transaction. `is_full` is true if the transaction has appended the maximum number of
+/// statements, so that more may be pending.
 struct Appended {
     checkpoint: String,
     is_full: bool,
@@ -150,7 +152,7 @@ struct Appended {
 /// The statements to append: those with an id above `after`.
 struct Pending {
     after: i64,
-    /// The newest statement.
+    /// The id of the newest statement.
     newest: i64,
     has_more: bool,
 }
@@ -175,8 +177,8 @@ fn new_entries(
     Ok(all.zip(salts.iter().zip(size..)).map(entry).collect())
 }
 
-/// Merges statements about envelopes, so that the log grows by few entries while there are many sends. Bounds the number
-/// of envelopes of an entry, so that rows and proofs stay small.
+/// Merges statements about envelopes, so that the log grows by few entries while there are many sends. Bounds the
+/// number of envelopes of an entry, so that rows and proofs stay small.
 fn merged(
     lists: Vec<PendingStatement>,
 ) -> Result<Vec<(PendingStatement, Option<EnvelopeList>)>, StoreError> {
@@ -208,8 +210,8 @@ fn merge(
     Ok((PendingStatement { text, ..first }, Some(list)))
 }
 
-/// Adds entries to the tree. Returns the changed tiles, and the new size and root. Refuses a tree that does not have the
-/// root of the last signed checkpoint: its rows were changed, and a new checkpoint would hide this.
+/// Adds entries to the tree. Returns the changed tiles, and the new size and root. Refuses a tree that does not have
+/// the root of the last signed checkpoint. The rows of such a tree were changed, and a new checkpoint would hide this.
 fn grow(
     tx: &mut Transaction,
     head: &LogHead,

@@ -1,5 +1,6 @@
 //! Keeps the newest signed checkpoint in a file outside the database. A database that was restored from a backup lacks
-//! entries of this checkpoint: to sign other entries with the same numbers would fork the log.
+//! entries of this checkpoint. If a node then signed other entries with the same numbers, the log would have two
+//! different histories (a fork).
 
 use std::{
     fs::{self, OpenOptions},
@@ -66,8 +67,8 @@ impl KeptCheckpoint {
         }
     }
 
-    /// Refuses a log that does not begin with all entries of the checkpoint. Accepts a log with another name. `head` must
-    /// be read after the file, because nodes replace the file.
+    /// Refuses a log that does not begin with all entries of the checkpoint. Accepts a log with another name. `head`
+    /// must be read after the file, because nodes replace the file.
     pub(super) fn require(&self, reader: &mut Reader, head: &LogHead) -> Result<(), KeptFault> {
         let Checkpoint { origin, size, root } = &self.checkpoint;
         if *origin != head.origin {
@@ -85,7 +86,7 @@ impl KeptCheckpoint {
 
 /// Replaces the file. A failure is a warning, because the log itself is intact.
 pub(super) fn keep(file: &Path, checkpoint: &str) {
-    // Nodes can share the folder.
+    // The name contains the process id, because several nodes can share the folder.
     let new = file.with_extension(format!("{}.new", process::id()));
     let replace = || {
         drop(fs::remove_file(&new));

@@ -1,5 +1,5 @@
-//! Reads the entries of the audit trail from the log. If the trail in the database lacks one of these entries, the
-//! trail was truncated, or its end was replaced.
+//! Reads the entries of the audit trail from the transparency log. If the trail in the database lacks one of these
+//! entries, the trail was truncated, or the end of the trail was replaced.
 
 use std::path::Path;
 
@@ -27,8 +27,8 @@ pub(crate) struct LoggedTrail {
 }
 
 impl LoggedTrail {
-    /// Reads the whole log. Verifies that its entries are those of the newest checkpoint, and that it has those of the
-    /// checkpoint in the file `kept`.
+    /// Reads the whole log. Verifies that the entries match the newest checkpoint, and that the log contains the
+    /// entries of the checkpoint in the file `kept`. A difference is no error, but sets `fault`.
     pub(crate) fn read(store: &Database, kept: Option<&Path>) -> Result<Self, StoreError> {
         let mut trail = Self::default();
         let kept = kept.map(KeptCheckpoint::read).transpose()?.flatten();
@@ -88,14 +88,16 @@ impl LoggedTrail {
         self.first.saturating_add(u64::try_from(self.hashes.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the difference between an entry of the trail and the log.
+    /// Returns the fault of an entry of the trail that differs from the log. Returns `None` if the log has the same
+    /// entry, or no entry with this number.
     pub(crate) fn fault_of(&self, entry: &AuditEntry) -> Option<&'static str> {
         let place = usize::try_from(entry.number.checked_sub(self.first)?).ok()?;
         let is_other = *self.hashes.get(place)? != entry.hash.to_string();
         is_other.then_some("the transparency log has another entry with its number")
     }
 
-    /// Returns the fault behind the last entry of the trail, `newest`.
+    /// Returns the fault of the log, or the fault that the log has entries after `newest`, the number of the last entry
+    /// of the trail. Returns `None` without such a fault.
     pub(crate) fn fault_after(&self, newest: u64) -> Option<&'static str> {
         let is_longer = !self.hashes.is_empty() && self.end() > newest.saturating_add(1);
         let deleted = is_longer.then_some("it was deleted, but the transparency log has it");
@@ -114,7 +116,7 @@ fn page(
     let entries = reader.log_entries(first, width)?;
     let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(entry)).collect();
     let tile = hashes(&reader.log_tile(0, first / u64::from(Tile::FULL))?.unwrap_or_default());
-    // The proof of one leaf is computed from all leaves of the tile.
+    // The proof of one leaf suffices, because the proof is computed from all leaves of the tile.
     let proof = TileTree::new(size, |tile| read_tile(reader, tile)).inclusion_proof(first)?;
     let is_stored = leaves.len() == usize::from(width) && tile.starts_with(&leaves);
     let is_signed = |leaf: &TreeHash| verify_inclusion(*leaf, first, size, &proof, root);

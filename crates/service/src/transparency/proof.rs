@@ -113,8 +113,8 @@ pub(crate) fn find_statement(
 }
 
 /// Finds the newest statement about a badge. Returns `None` if the statement is not in the log yet, or if its status is
-/// not the status of the stored badge. The two differ if the row of the badge was changed by SQL: the row then has no
-/// valid tag and counts as revoked.
+/// not the status of the stored badge. The two differ if another program changed the row of the badge: the row then
+/// lacks a valid authentication tag, so the badge counts as revoked.
 pub(crate) fn find_badge(
     reader: &mut Reader,
     id: &BadgeId,
@@ -132,7 +132,8 @@ pub(crate) fn find_envelope(
 ) -> Result<Option<Logged>, TreeFault> {
     let text = envelope_text(meta);
     let leaf = TreeHash::of_leaf(text.as_bytes());
-    // An envelope is appended after it was sent, but perhaps by a node with a slower clock.
+    // The entry is appended after the send, but perhaps by a node whose clock is behind. Therefore the search begins
+    // earlier.
     let since = meta.timestamp.minus(CLOCK_SKEW_MAX);
     let Some((statement, leaves)) = reader.find_envelope_list(&leaf.0, since)? else {
         return Ok(None);
@@ -153,8 +154,8 @@ impl Logged {
     }
 }
 
-/// Proves an entry for the newest checkpoint that witnesses have cosigned, if it includes the entry, otherwise for the
-/// newest one.
+/// Creates the proof file of an entry. Uses the newest checkpoint that witnesses have cosigned. If this checkpoint does
+/// not include the entry, uses the newest checkpoint.
 fn log_proof(reader: &mut Reader, head: &LogHead, logged: &Logged) -> Result<String, TreeFault> {
     let witnessed = witnessed(head, logged.index)?;
     let (checkpoint, Checkpoint { size, .. }) =
@@ -164,7 +165,8 @@ fn log_proof(reader: &mut Reader, head: &LogHead, logged: &Logged) -> Result<Str
     Ok(LogProof { extra, index, hashes, checkpoint }.to_string())
 }
 
-/// Returns the newest checkpoint that witnesses have cosigned, if it includes the entry `index`.
+/// Returns the newest checkpoint that witnesses have cosigned. Returns `None` if there is none, or if this checkpoint
+/// does not include the entry `index`.
 pub(crate) fn witnessed(
     head: &LogHead,
     index: u64,

@@ -5,20 +5,20 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sealpost_domain::Timestamp;
 
-/// The id up to which all statements have been appended to the log. The next search begins after it.
+/// The id up to which all statements have been appended to the log. The next search begins after this id.
 ///
 /// PostgreSQL keeps the index entries of appended statements while another session has an open snapshot. Without the
-/// cursor, each search would read all of them: after 20 minutes with 64 busy connections, a quarter of a second for each
-/// of two searches a second.
+/// cursor, each search would read all these index entries. After 20 minutes with 64 busy connections, a search took a
+/// quarter of a second, and there were two searches a second.
 #[derive(Default)]
 pub(crate) struct StatementCursor(Mutex<Positions>);
 
 struct Positions {
     after: i64,
-    /// The newest statement at the time `newest_at`.
+    /// The id of the newest statement at the time `newest_at`.
     newest: i64,
     newest_at: Timestamp,
-    /// The last search from the beginning.
+    /// The time of the last search from the beginning.
     full_at: Timestamp,
 }
 
@@ -30,8 +30,8 @@ impl Default for Positions {
 }
 
 impl StatementCursor {
-    /// Returns the id after which a search begins. Once a minute, this is 0: a transaction that took longer than
-    /// [`SLACK`] may have added a statement with a lower id.
+    /// Returns the id after which a search begins. Returns 0 once a minute, so that the search finds statements of
+    /// transactions that took longer than [`SLACK`]. Such a statement can have an id below the cursor.
     pub(super) fn after(&self, now: Timestamp) -> i64 {
         let mut positions = self.0.lock();
         if now.abs_diff(positions.full_at) >= FULL_EVERY {
@@ -41,8 +41,8 @@ impl StatementCursor {
         positions.after
     }
 
-    /// Records that all statements found by a search have been appended. `newest` is the newest statement before the
-    /// search.
+    /// Records that all statements found by a search have been appended. `newest` is the id of the newest statement
+    /// before the search.
     pub(super) fn searched(&self, now: Timestamp, newest: i64) {
         let mut positions = self.0.lock();
         if now.abs_diff(positions.newest_at) >= SLACK {
@@ -52,8 +52,9 @@ impl StatementCursor {
     }
 }
 
-/// Minimum time between the search that finds a newest id and the move of the cursor to this id. Longer than a transaction:
-/// a statement gets its id before its transaction commits, so a statement with a lower id can appear later.
+/// Minimum time between the search that finds a newest id and the move of the cursor to this id. A statement gets its
+/// id before its transaction commits, so a statement with a lower id can appear later. This time is longer than most
+/// transactions, so that the cursor does not skip such statements.
 const SLACK: Duration = Duration::from_secs(10);
 const FULL_EVERY: Duration = Duration::from_mins(1);
 

@@ -10,7 +10,8 @@ use super::{
 use crate::error::Error;
 
 impl TransparencyLog {
-    /// Returns the newest checkpoint, if no witness has cosigned a checkpoint of its size. Blocks.
+    /// Returns the newest checkpoint. Returns `None` if witnesses have cosigned a checkpoint of this size, or if the
+    /// log is empty. Blocks the thread.
     pub fn unwitnessed_checkpoint(&self) -> Result<Option<String>, Error> {
         let head = self.core.store.read(sealpost_storage::Reader::log_head)?;
         let Some(head) = head.filter(|head| head.size > 0) else { return Ok(None) };
@@ -19,8 +20,8 @@ impl TransparencyLog {
         Ok((!is_witnessed).then_some(head.checkpoint))
     }
 
-    /// Returns the consistency proof: the first `old_size` entries are the same in the log of `old_size` entries and in
-    /// the log of `size` entries. Blocks.
+    /// Returns the proof that the log of `size` entries begins with the log of `old_size` entries (consistency proof).
+    /// Blocks the thread.
     pub fn consistency(&self, old_size: u64, size: u64) -> Result<Vec<TreeHash>, Error> {
         let proof = self.core.store.read(|reader| {
             TileTree::new(size, |tile| read_tile(reader, tile)).consistency_proof(old_size)
@@ -28,7 +29,7 @@ impl TransparencyLog {
         Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
     }
 
-    /// Stores a checkpoint with cosignatures. Blocks.
+    /// Stores a checkpoint with cosignatures. Blocks the thread.
     pub fn store_witnessed(&self, checkpoint: &str) -> Result<(), Error> {
         let (_, parsed) = signed(checkpoint)?;
         let core = &self.core;

@@ -22,7 +22,8 @@ use crate::{
     sealpost::core::Core,
 };
 
-/// A stored connection of a relay. It counts until [`Webhooks::end_relay`] is called.
+/// A stored connection of a relay. The connection counts against the limit of connections until [`Webhooks::end_relay`]
+/// is called.
 #[derive(Debug, Clone, Copy)]
 pub struct Relay {
     /// Id of the connection.
@@ -50,12 +51,13 @@ impl Webhooks {
         self.core.dispatch.relays().attach(relay.id, relay.webhook_id, link)
     }
 
-    /// Ends the attempt that the receiver has answered. Returns `false` if it has answered no delivery that is under way.
+    /// Ends the attempt to which the receiver has responded. Returns `false` if no delivery under way belongs to the
+    /// response.
     pub fn answer_relay(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool {
         self.core.dispatch.relays().answer(id, answer)
     }
 
-    /// Ends a connection. Its unanswered deliveries are attempted again, without a failed attempt.
+    /// Ends a connection. Deliveries without a response are attempted again, and no failed attempt is counted.
     pub async fn end_relay(&self, id: RelayConnectionId) {
         self.core.dispatch.relays().detach(id);
         let delete = move |core: &Arc<Core>| {
@@ -129,8 +131,8 @@ impl Webhooks {
         }
     }
 
-    /// Keeps the connections of this node counted, and closes those that must end: their webhook, key or token has
-    /// changed.
+    /// Renews the stored connections of this node, so that they stay counted. Closes connections whose webhook, key or
+    /// token has changed so that they must end. Also deletes lost connections from the database.
     pub(crate) fn keep_relays(&self, intervals: &mut RelayIntervals) -> Result<(), StoreError> {
         let core = &self.core;
         let (relays, now) = (core.dispatch.relays(), core.clock.now());
@@ -158,12 +160,13 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Closes the connections of this node that are not stored. Another node has deleted them, because this node has not
-    /// renewed in time, and so they would not be checked again.
+    /// Closes the open connections of this node that are no longer stored. Another node has deleted their rows, because
+    /// this node has not renewed them in time. Connections without a row are not checked, so they must close.
     fn close_forgotten_relays(&self) -> Result<(), StoreError> {
         let core = &self.core;
         let relays = core.dispatch.relays();
-        // A connection is stored before it becomes one of these.
+        // Read before the stored connections: a connection is stored before it is attached, so a new connection is not
+        // closed.
         let attached = relays.ids();
         if attached.is_empty() {
             return Ok(());
@@ -177,8 +180,8 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes stored connections that this node does not have: the receiver left during the handshake, or a deletion
-    /// failed. Counts first, because a node can have many connections.
+    /// Deletes the rows of connections that this node no longer has. Such rows are left if the receiver closes during
+    /// the handshake, or if a deletion fails. Compares the numbers first, because a node can have many connections.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
         let core = &self.core;
         let stored = core.store.read(|reader| reader.count_relays_of_node(core.node))?;
@@ -202,8 +205,8 @@ pub(crate) struct RelayIntervals {
     cleaning: Interval,
 }
 
-/// Time for which the connections of a node count after the last renewal. The connections of a dead node count no longer
-/// than this.
+/// Time for which the connections of a node count after the last renewal. The connections of a dead node count no
+/// longer than this.
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);

@@ -65,7 +65,7 @@ async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> 
     let mut profile = given(args)?;
     let client = profile.client()?;
     let standing = match client.status().await {
-        // The token is valid, but cannot read the status.
+        // The token is valid, but its scopes do not allow this client to read the status.
         Err(error) if error.code() == Some(Code::InsufficientScope) => {
             file.save(&profile)?;
             let profile = file.path().display().to_string();
@@ -106,7 +106,7 @@ async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(
         recovery_code: None,
     });
     if stored.is_err() {
-        // The secrets would be lost otherwise.
+        // The profile could not be stored. Prints the secrets, because no later response shows them.
         output::result(&activated, args.call.json)?;
     }
     stored.and_then(|()| new_profile(&activated, file).print(args.call.json))
@@ -142,7 +142,7 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
         recovery_code: None,
     });
     if saved.is_err() {
-        // The secrets would be lost otherwise.
+        // The profile could not be stored. Prints the secrets, because no later response shows them.
         output::result(&secrets, args.call.json)?;
     }
     let stored = StoredProfile {

@@ -66,7 +66,8 @@ pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<()
     output::message(&opened.message)
 }
 
-/// Prints the file with the evidence, which has line feeds of its own.
+/// Requests evidence about an envelope, and prints the evidence file. Removes the line feed at the end of the file,
+/// because `output::message` adds one.
 pub(super) async fn evidence(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
     let service = ProfileClient::open(&args.call, config_folder)?;
     let evidence = service.client.evidence(args.envelope_id).await?;

@@ -1,7 +1,7 @@
 //! `sealpost watch`: checks the API key of the profile in the transparency log, and that the log only grows.
 //!
-//! The state file is the proof of the last check. It contains the statement about the key and the checkpoint of the log.
-//! The next check compares both.
+//! The state file is the proof of the last check. It contains the statement about the key and the checkpoint of the
+//! log. The next check compares both.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -52,7 +52,8 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     fs::write(&args.state, &proof.text).map_err(|error| fault(&args.state, "written", error))?;
     let lines = proof.statement.text.lines().filter_map(|line| line.split_once(' '));
     output::result(&lines.collect::<BTreeMap<_, _>>(), args.call.json)?;
-    // Each change is another entry, even if a later one undoes it.
+    // Each change of the key appends an entry to the log, even if a later change undoes it. So another entry number
+    // means that the key was changed.
     match before.filter(|before| before.file.index != proof.file.index) {
         Some(before) => Err(changed(&before.statement.text, &proof.statement.text)),
         None => Ok(()),
@@ -96,7 +97,7 @@ async fn proven(client: &Client) -> Result<(KeyStanding, Proof), ShellError> {
     ))
 }
 
-/// Refuses a response of the service that differs from the log.
+/// Fails if the response of the service differs from the statement in the log.
 fn require_same(standing: &KeyStanding, statement: &Statement) -> Result<(), ShellError> {
     let shown = [
         ("key", standing.api_key_id.to_string()),
@@ -114,7 +115,7 @@ fn require_same(standing: &KeyStanding, statement: &Statement) -> Result<(), She
     Ok(())
 }
 
-/// Refuses a log that does not begin with all entries of the earlier checkpoint.
+/// Fails if the log does not begin with all entries of the earlier checkpoint.
 async fn require_growth(
     client: &Client,
     old: &Checkpoint,
@@ -188,7 +189,8 @@ fn fault(file: &Path, action: &'static str, source: io::Error) -> ShellError {
 
 /// Maximum number of tries of a request for the status. Low, so that a failing service is reported soon.
 const REQUEST_TRIES: u32 = 3;
-/// Pause between two requests for the proof. A change is in the log after up to two seconds; all tries together take longer.
+/// Pause between two requests for the proof. A change is in the log after up to two seconds; all tries together take
+/// longer.
 const PROOF_PAUSE: Duration = Duration::from_millis(500);
 const PROOF_TRIES: u32 = 7;
 /// Maximum number of tiles of the log to fetch. Two paths from a leaf to the root of the largest tree need fewer.

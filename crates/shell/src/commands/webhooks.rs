@@ -95,8 +95,8 @@ fn call_args(command: &WebhooksCommand) -> &CallArgs {
     }
 }
 
-/// Writes a secret to a new file, and replaces it by the path of the file. If that fails, the caller prints the secret,
-/// which would be lost otherwise.
+/// Writes a secret to a new file, and replaces `secret` by the path of the file. If that fails, `secret` is unchanged.
+/// The caller then prints it, because no later response shows it.
 fn keep_secret(file: &Path, secret: &mut String) -> Result<(), ShellError> {
     create_private(file, format!("{secret}\n").as_bytes()).map_err(|source| ShellError::File {
         file: file.to_owned(),

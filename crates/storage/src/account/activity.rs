@@ -30,7 +30,8 @@ impl Transaction {
         })
     }
 
-    /// Deletes entries of activity logs that are older than `before`.
+    /// Deletes up to `limit` entries older than `before` from the activity logs of all accounts, oldest first. Returns
+    /// the number of deleted entries.
     pub fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let purge = sql_query(PURGE)

@@ -288,7 +288,8 @@ const DELETE_CONTACTS: &str = "/* closing.delete_contacts */
         SELECT contact FROM contacts WHERE api_key_id = $1 LIMIT $2
     )";
 
-/// Keeps statements that are not in the log yet, such as the revocation of the key. A later portion deletes them.
+/// Also deletes statements that are not in the log yet, such as the revocation of the key. An entry of the log contains
+/// only a hash, so without its statement an entry proves nothing about the erased account.
 const DELETE_LOG_STATEMENTS: &str = "/* closing.delete_log_statements */
     DELETE FROM log_statements WHERE id IN (
         SELECT id FROM log_statements WHERE api_key_id = $1 LIMIT $2

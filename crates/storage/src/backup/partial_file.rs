@@ -17,7 +17,8 @@ use crate::owned_file::{self, with_suffix};
 pub(super) struct PartialFile {
     /// Path of the file: the final path with [`SUFFIX`].
     pub(super) path: PathBuf,
-    /// Open file with a lock, which distinguishes the file from a leftover.
+    /// The open file. Its lock shows other processes that the backup is still running, so that they do not delete the
+    /// file.
     file: File,
     target: PathBuf,
 }

@@ -1,10 +1,11 @@
-//! A hook before each access to the database.
+//! A hook that runs before each transaction and before each read outside a transaction. Tests use the hook to inject
+//! errors.
 
 use std::{fmt, sync::Arc};
 
 use sealpost_domain::ports::{Durability, StoreError};
 
-/// An access to the database, for a hook.
+/// The kind of database access before which a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reads outside a transaction.

@@ -89,7 +89,7 @@ impl Checkpointer {
                     Ok(is_held) => {
                         received.set_held(is_held);
                         if is_held {
-                            // The reader may end without a later commit.
+                            // Wakes this thread again, because the reader may end without a later commit that wakes it.
                             received.wake();
                         }
                         pause = if is_held { PAUSE_HELD } else { PAUSE };
@@ -167,7 +167,8 @@ struct Work {
 
 /// The parts that a checkpoint in portions needs.
 struct Portions {
-    /// A connection whose read transaction ends a portion.
+    /// A connection with a read transaction. A checkpoint does not copy pages that were written after the start of this
+    /// transaction.
     reader: SqliteConnection,
     flush: GradualFlush,
 }
@@ -192,7 +193,7 @@ impl Work {
         for _ in 0..PASSES_BESIDE_WRITERS {
             checkpoint(&mut self.connection, "PASSIVE")?;
         }
-        // After a timeout this is one more pass beside the writers, which is harmless.
+        // If the lock times out, the last pass also runs while other threads write, which is harmless.
         let _guard = self.write_lock.lock(self.settings.connection_timeout);
         let LogState { log, checkpointed } = checkpoint(&mut self.connection, "PASSIVE")?;
         Ok(checkpointed < log)
@@ -211,7 +212,8 @@ impl Work {
             }
             copied = checkpointed;
             let Some(portions) = &self.portions else { return Ok(false) };
-            // Without the count, as if each page of the log was a page of its own.
+            // If the number of changed bytes is unknown, assumes that each page of the log changed another page of the
+            // file.
             let changed = changed
                 .unwrap_or_else(|| u64::try_from(log).unwrap_or(u64::MAX).saturating_mul(4096));
             portions.flush.run(changed, || !self.signals.state.lock().is_stopped)?;
@@ -221,8 +223,8 @@ impl Work {
         }
     }
 
-    /// Copies the log up to the present, but leaves the page of a later write, so that SQLite does not sync the database
-    /// file.
+    /// Copies the pages that are in the log now. Writes one more page to the log and does not copy it: SQLite syncs the
+    /// database file only if all pages of the log are copied.
     fn copy_portion(&mut self) -> Result<LogState, CheckpointFault> {
         let portions = match &mut self.portions {
             Some(portions) => portions,
@@ -231,11 +233,13 @@ impl Work {
         let begun = portions.reader.batch_execute("BEGIN; SELECT id FROM database_identity");
         let written = begun.and_then(|()| {
             let guard = self.write_lock.lock(self.settings.connection_timeout);
-            // After a timeout, other writers have made the log longer.
+            // If the lock times out, other threads have written pages since the read transaction began. No further page
+            // is needed.
             guard.map_or(Ok(()), |_guard| self.connection.batch_execute(LATER_WRITE))
         });
         let copied = written.and_then(|()| checkpoint(&mut self.connection, "PASSIVE"));
-        // Also after a failure: an open transaction would keep the log for ever.
+        // Ends the read transaction also after a failure. An open transaction would prevent the copying of later pages
+        // for ever.
         let ended = portions.reader.batch_execute("COMMIT");
         let copied = copied?;
         ended?;

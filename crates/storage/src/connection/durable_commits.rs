@@ -1,7 +1,8 @@
 //! Runs durable commits with a deadline. After a missed deadline, refuses durable writes until a commit succeeds.
 //!
-//! Operators of a disk or a standby that stops responding would miss this module: every request would wait for ever, on
-//! SQLite too. On SQLite it costs 4 % of the rate with 64 connections, and 0.05 ms of a send on one connection.
+//! Operators would miss this module if a disk or a standby stopped responding: every request would wait for ever, on
+//! SQLite too. With 64 connections, the module costs 4 % of the request rate on SQLite. With one connection, it costs
+//! 0.05 ms of each send.
 
 mod commit_threads;
 

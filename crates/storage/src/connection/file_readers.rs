@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, fs, os::linux::fs::MetadataExt as _, path::Path, process};
 
-/// Returns the other processes that have a read transaction on this database, such as `process 4711 (sqlite3)`. Reads
-/// the locks of the file `-shm` in `/proc/locks`; without this file, returns none.
+/// Returns the other processes that have a read transaction on this database, such as `process 4711 (sqlite3)`. Finds
+/// them by their locks on the file `-shm`, in `/proc/locks`. Returns an empty list if the file `-shm` does not exist.
 pub(crate) fn readers(database: &Path) -> Vec<String> {
     let shared_memory = format!("{}-shm", database.display());
     let Ok(inode) = fs::metadata(shared_memory).map(|file| file.st_ino()) else {
@@ -14,8 +14,8 @@ pub(crate) fn readers(database: &Path) -> Vec<String> {
     pids.into_iter().filter(|pid| *pid != process::id()).map(named).collect()
 }
 
-/// Returns the process of a lock on one of the read marks of the file with this inode. A line looks like this:
-/// `5: POSIX  ADVISORY  READ 4711 fe:00:131 124 124`.
+/// Returns the id of the process that holds the lock in a line of `/proc/locks`. `None` unless the lock is on a read
+/// mark of the file with this inode. A line looks like this: `5: POSIX  ADVISORY  READ 4711 fe:00:131 124 124`.
 fn reader(line: &str, inode: u64) -> Option<u32> {
     let fields: Vec<_> = line.split_whitespace().collect();
     let [_, "POSIX", _, _, pid, file, from, to] = *fields else { return None };

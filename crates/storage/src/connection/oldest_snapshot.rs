@@ -25,7 +25,7 @@ impl Database {
     /// Returns the oldest snapshot of another session, replica, prepared transaction or replication slot.
     ///
     /// On SQLite, returns a snapshot only if it keeps a long log from being copied to the database. The age is then the
-    /// time for which this process could not copy it.
+    /// time for which this process could not copy the log.
     pub fn oldest_snapshot(&self) -> Result<Option<OldestSnapshot>, StoreError> {
         self.look_up(|conn| match conn {
             AnyConnection::Postgres(conn) => oldest_of_postgres(conn),
@@ -69,8 +69,8 @@ fn oldest_of_postgres(conn: &mut PgConnection) -> Result<Option<OldestSnapshot>,
     }))
 }
 
-/// A running vacuum has a snapshot too, but keeps no row versions. Other users' sessions show their start only to
-/// members of `pg_read_all_stats`.
+/// Excludes autovacuum workers, because their snapshots keep no row versions. The start of other users' sessions is
+/// NULL unless the role is a member of `pg_read_all_stats`.
 const HOLDERS: &str = "/* oldest_snapshot.holders */
     SELECT holder, (extract(epoch FROM clock_timestamp() - since) * 1000)::BIGINT AS age_ms, transactions
     FROM (

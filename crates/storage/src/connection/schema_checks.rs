@@ -50,7 +50,8 @@ impl Database {
         })
     }
 
-    /// Replaces the error of a refused migration if the role lacks rights, because the error does not name the fix.
+    /// Replaces the error of a refused migration by the rights that the role lacks, because the error does not name the
+    /// fix. Returns the same error if the role lacks no rights, or if the error has another cause.
     pub(crate) fn with_missing_rights(&self, error: StoreError) -> StoreError {
         match &error {
             StoreError::Refused(cause) if !cause.is::<VersionFault>() => {
@@ -105,7 +106,8 @@ const RIGHTS: &str = "/* schema_checks.rights */
             ORDER BY c.oid
         ) AS foreign_tables";
 
-/// The query of [`Database::unidentified_tables`]. Partitions have replica identities of their own.
+/// The query of [`Database::unidentified_tables`]. Checks each partition, because a partition has its own replica
+/// identity.
 const UNIDENTIFIED: &str = "/* schema_checks.unidentified */
     SELECT c.oid::regclass::text AS name FROM pg_class AS c
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'

@@ -118,7 +118,7 @@ impl Transaction {
         self
     }
 
-    /// Computes and verifies the tags of rows with these keys.
+    /// Sets the keys that compute and verify the tags of rows. A tag authenticates a row, see [`RowTags`].
     pub(crate) fn with_row_tags(mut self, row_tags: &RowTags) -> Self {
         self.reader.row_tags = row_tags.clone();
         self
@@ -180,7 +180,8 @@ impl Transaction {
         if done.is_ok() {
             self.purge_cursor.purged(&self.purged);
         }
-        // A write beyond the file size limit has stored nothing, like a write on a full disk.
+        // A write beyond the file size limit has stored nothing, like a write on a full disk. The commit has therefore
+        // failed, and is not in doubt.
         let is_limited = || self.file.as_deref().is_some_and(disk_space::has_reached_size_limit);
         done.map_err(|fault| if is_limited() { fault.into() } else { fault.of_commit() })
     }

@@ -1,8 +1,8 @@
 //! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
 //! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. It reads and
-//! sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums. On SQLite,
-//! all other writers wait for a transaction, so it must not read the rows.
+//! sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums. This
+//! transaction must not read the rows, because all other writers of SQLite wait for it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -35,8 +35,9 @@ use crate::{
 type KeyDay = (String, i64);
 
 impl Reader {
-    /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before` and follow those in
-    /// `read`. `None` if no row is left. [`count`](crate::Transaction::count) adds the sums to the daily counts.
+    /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before`. Starts after the rows
+    /// in `read`, or after the last counted row if `read` is `None`. Returns `None` if no row is left.
+    /// [`count`](crate::Transaction::count) adds the sums to the daily counts.
     ///
     /// Call it outside a transaction, because all other writers of an embedded database wait for a transaction.
     pub fn uncounted(
@@ -302,7 +303,8 @@ impl DayRow {
 
 impl Transaction {
     /// Adds the rows that [`uncounted`](Reader::uncounted) has read to the daily counts. Returns the number of counted
-    /// rows, or 0 if another transaction counted rows of the table since: the same rows could be among them.
+    /// rows. Returns 0 and changes nothing if another transaction has counted rows of the table since then, because it
+    /// may have counted the same rows.
     pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
         self.run(|conn| {
             if !advance(conn, rows)? {
@@ -314,7 +316,7 @@ impl Transaction {
         })
     }
 
-    /// Deletes daily counts of days that ended before `before`.
+    /// Deletes up to `limit` daily counts of days that ended before `before`, oldest first. Returns their number.
     pub fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let ended = before.as_millis().saturating_sub(DAY_MS);

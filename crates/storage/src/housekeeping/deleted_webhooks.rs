@@ -18,8 +18,9 @@ use crate::{
 };
 
 impl Transaction {
-    /// Deletes the deliveries and attempts of deleted webhooks, then all other rows about these webhooks. Envelopes
-    /// bounce at `now` under the same condition as in [`delete_webhook`](Transaction::delete_webhook).
+    /// Deletes up to `limit` rows of deleted webhooks: their deliveries, their attempts, and then their rows in
+    /// `deleted_webhooks`. Returns the number of deleted rows. Envelopes bounce at `now` (their senders get an event)
+    /// under the same condition as in [`delete_webhook`](Transaction::delete_webhook).
     pub fn purge_deleted_webhooks(
         &mut self,
         now: Timestamp,

@@ -43,7 +43,8 @@ impl Transaction {
                     if let Some(upper) = partitions::first_ended(&partitions, before) {
                         let has_more = whole_partitions::release(conn, upper, now, limit.into())?
                             || whole_partitions::drop_released(conn, upper)?;
-                        // Until the drop, no older row is deleted: its bytes are subtracted already.
+                        // Until the drop, deletes no older row one by one. The bytes of these rows are already
+                        // subtracted, and the deletion would subtract them again.
                         return Ok(if has_more { limit.into() } else { 0 });
                     }
                     partitions::ranges_of_rows(&partitions, before)

@@ -19,7 +19,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Deletes rows of one kind with a time from before `before`.
+    /// Deletes up to `limit` rows of one kind whose time is before `before`, oldest first. Returns the number of
+    /// deleted rows.
     pub fn purge_expired(
         &mut self,
         rows: ExpiringRows,

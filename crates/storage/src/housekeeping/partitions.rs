@@ -77,7 +77,8 @@ impl Transaction {
     }
 }
 
-/// Returns a prefix of an envelope id. Envelopes from `at` on have ids that are not below this prefix.
+/// Returns a text that separates envelope ids by time. Ids of envelopes sealed before `at` sort below this text; all
+/// other ids do not.
 pub(crate) fn first_id(at: Timestamp) -> String {
     let mut id = EnvelopeId::new(at, [0; 10]).to_string();
     id.truncate(EnvelopeId::PREFIX.len() + TIME_LEN);

@@ -38,9 +38,9 @@ impl Transaction {
                 }
                 AnyConnection::Sqlite(_) => vec![(None, before)],
             };
-            // Without a bound, a search for the last expired attempts would read all live attempts. A number that is
-            // wrong because of a wrong clock deletes no attempt too early, because the deletion also checks the time of
-            // each attempt.
+            // Finds the number below which attempts can have expired. Without this bound, the search would also read
+            // all live attempts. If a wrong clock makes the bound too high, no attempt is deleted too early, because
+            // the deletion also checks the time of each attempt.
             let end = delivery_log::first_attempt_at(conn, before)?;
             let mut left = i64::from(limit);
             for (from, below) in ranges {

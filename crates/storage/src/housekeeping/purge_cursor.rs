@@ -9,12 +9,14 @@ use crate::query::time_position::TimePosition;
 
 /// The time up to which the expired rows of each table are deleted. All clones of a database share the cursor.
 ///
-/// New rows have later times. A deletion from the beginning, once an hour, finds rows of nodes with wrong clocks.
+/// A deletion starts at this time, because new rows have later times. Once an hour, a deletion starts from the
+/// beginning. It finds the rows that nodes with wrong clocks have stored with earlier times.
 #[derive(Debug, Default)]
 pub(crate) struct PurgeCursor(Mutex<HashMap<&'static str, TimePosition>>);
 
 impl PurgeCursor {
-    /// Returns the times of the rows of a table to delete: those before `before`, in milliseconds.
+    /// Returns the range of times, in milliseconds, in which the next deletion searches a table. The range ends
+    /// directly before `before`.
     pub(crate) fn expired(&self, table: &'static str, before: Timestamp) -> RangeInclusive<i64> {
         let mut positions = self.0.lock();
         positions.entry(table).or_default().range(before.as_millis() - 1, FULL_EVERY_MS)

@@ -170,7 +170,8 @@ fn page(
     })
 }
 
-/// Replaces the tag of a row if it is unchanged.
+/// Replaces the tag of a row, or removes the tag if `new` is `None`. Changes nothing and returns `false` if the tag has
+/// changed since the row was read, or if the row was closed, revoked or deleted.
 fn set_tag(
     conn: &mut AnyConnection,
     table: TaggedTable,
@@ -214,7 +215,7 @@ const SET_OF_CONFIRMATION: &str = "/* retag.confirmation */
     UPDATE sessions SET confirmation_tag = $1 WHERE confirmation_tag IS NOT DISTINCT FROM $2 AND token = $3";
 const SET_OF_SESSION: &str = "/* retag.session */
     UPDATE sessions SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND token = $3";
-/// Tags sort by their version, which is at their beginning.
+/// Counts the tags in a range of key versions. A tag begins with its version, so tags sort by version.
 const COUNT_TAGS: &str = "/* retag.count */
     SELECT count(*) AS tags FROM (
         SELECT tag FROM accounts

@@ -114,9 +114,9 @@ impl Transaction {
         self.run(|conn| Ok(update.execute(conn)? == 1))
     }
 
-    /// Retires a version of the key-encryption key (KEK). From then on, the key file no longer needs to contain this
-    /// version, and providers have not wrapped it any more. Returns `false` if no mark is stored for the version or if it
-    /// is already retired.
+    /// Retires a version of the key-encryption key (KEK): the key file no longer needs to contain this version. Also
+    /// deletes the copies of this version that key providers have wrapped. Returns `false` if no mark is stored for the
+    /// version, or if the version is already retired.
     pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
         let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
         let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));

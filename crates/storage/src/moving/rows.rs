@@ -80,5 +80,5 @@ impl ColumnValues {
 
 /// Maximum number of rows in one portion.
 const ROWS_MAX: u64 = 4096;
-/// Number of bytes after which a portion is full. One row more may cross it.
+/// Number of bytes from which a portion is full. The last row of a portion may exceed this number.
 const BYTES_MAX: usize = 4_194_304;

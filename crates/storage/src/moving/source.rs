@@ -24,8 +24,8 @@ use crate::{
     migrations, owned_file,
 };
 
-/// An embedded database that is moved. It is only read: a connection is opened read-only, so that closing it does not
-/// write the log into the file either.
+/// An embedded database that is moved. Its connections are opened read-only, so that closing a connection does not
+/// write the log into the file.
 #[derive(Debug)]
 pub struct MoveSource {
     path: PathBuf,
@@ -109,7 +109,8 @@ fn read_table<'a>(
             is_first = false;
         }
     }
-    // Also sent for a table without rows. Without a receiver the move has failed already.
+    // Sends the last portion even if the table has no rows, because the first portion also clears the table in the
+    // target. Ignores a missing receiver, because the move has then failed already.
     drop(send.send(Portion { table, rows, is_first }));
     Ok(sum)
 }

@@ -1,5 +1,5 @@
-//! Finds the tables and columns to move. They come from the two databases themselves, so that a new table is moved, or
-//! refused, but never forgotten.
+//! Finds the tables and columns to move in the schemas of the two databases. A new table is therefore moved or refused,
+//! but never forgotten.
 
 use diesel::{PgConnection, SqliteConnection, prelude::*, sql_query, sql_types::Text};
 
@@ -112,7 +112,8 @@ pub(crate) const LEFT: [(&str, &str); 7] = [
     ("write_probes", "always empty"),
 ];
 
-/// The tables that rows of other tables reference, or whose triggers write to other tables.
+/// The tables that are moved first, because rows of other tables reference them, or because their triggers write to
+/// other tables.
 const FIRST: [&str; 4] = ["accounts", "api_keys", "assessments", "webhooks"];
 
 const SOURCE_TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";

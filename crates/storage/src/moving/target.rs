@@ -36,7 +36,7 @@ pub(super) fn require_empty(conn: &mut AnyConnection) -> Result<(), Fault> {
     }
 }
 
-/// Ends the time limits of this transaction. A copy may take longer than a statement of a server.
+/// Removes the timeouts of this transaction, because a copy may take longer.
 pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), Fault> {
     Ok(pg.batch_execute(
         "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
@@ -97,7 +97,8 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
     Ok(sum)
 }
 
-/// Lets the numbers of attempts and the ids of statements continue after the largest ones.
+/// Sets the sequences of attempt numbers and of log statement ids to the largest moved values, so that new rows get
+/// later numbers.
 pub(super) fn continue_numbers(pg: &mut PgConnection) -> Result<(), Fault> {
     sql_query(CONTINUE_NUMBERS).execute(pg)?;
     sql_query(CONTINUE_STATEMENTS).execute(pg)?;

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 /// A time below which nothing is left to find, and the time of the last search from the beginning. In milliseconds.
 ///
-/// PostgreSQL keeps the index entries of removed rows while another session has an open snapshot. A search from the
-/// position on does not read them.
+/// PostgreSQL keeps the index entries of removed rows while another session has an open snapshot. A search that starts
+/// at the position does not read these entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimePosition {
     pub(crate) next: i64,
@@ -19,8 +19,8 @@ impl Default for TimePosition {
 }
 
 impl TimePosition {
-    /// Returns the range to search. Starts from the beginning if `every_ms` have passed since the last search of this
-    /// kind, or if the clock was set back.
+    /// Returns the range to search. Starts from the beginning if the last search from the beginning is `every_ms` ago,
+    /// or if the clock was set back.
     pub(crate) fn range(&mut self, now: i64, every_ms: i64) -> RangeInclusive<i64> {
         let is_full = now < self.full_at || now.saturating_sub(self.full_at) >= every_ms;
         if is_full {

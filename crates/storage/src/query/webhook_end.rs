@@ -1,8 +1,9 @@
 //! Conditions on the end of a webhook's id.
 //!
-//! Some indexes get an entry for each delivery. They have only the last six characters of the id: this keeps them and
-//! the write-ahead log small. To use them, a query has such a condition beside the condition on the whole id. The number
-//! 24 is part of the SQL text, because the databases use an index on an expression only for the same expression.
+//! Indexes that get an entry for each delivery contain only the last six characters of the webhook's id. This keeps the
+//! indexes and the write-ahead log small. A query uses such an index only if it has one of these conditions beside the
+//! condition on the whole id. The number 24 is part of the SQL text, because the databases use an index on an
+//! expression only for the same expression.
 
 use diesel::{
     dsl::{Eq, sql},

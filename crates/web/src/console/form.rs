@@ -35,7 +35,7 @@ pub(super) struct SessionForm {
     form: Form,
 }
 
-/// A form for an operator's act. The role of the operator allows acts.
+/// A form for an operator's act, which changes data. The role of the operator allows changes.
 pub(super) struct ActForm {
     pub(super) user: ConsoleUser,
     pub(super) form: Form,
@@ -68,7 +68,8 @@ impl ActForm {
         })
     }
 
-    /// Returns the reason for the act. Pages can have several forms, so the field is named after its form.
+    /// Returns the reason for the act. Rejects the form if the reason is empty or too long. The rejection names the
+    /// field `reason-` with the name of the form, because a page can have several forms.
     pub(super) fn reason(&self) -> Result<String, ActFault> {
         let reason = self.form.text("reason");
         if (1..=REASON_LEN_MAX).contains(&reason.chars().count()) {

@@ -104,7 +104,8 @@ impl ConsoleUser {
     pub(super) fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let state = console_state(request)?;
         let access = &state.admin.access;
-        // Without a cookie, nothing is deleted: a browser sends no strict cookie with a link from another site.
+        // If the request has no cookie, deletes none. The browser may have a session, but it sends no `SameSite=Strict`
+        // cookie if the user follows a link from another site.
         let token = cookie::session(&state)
             .value_in(request)
             .ok_or_else(|| PageResponse::redirect(&state.site, "/console/sign-in"))?;

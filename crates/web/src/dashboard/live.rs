@@ -66,11 +66,13 @@ impl LiveStreams {
     }
 
     /// Opens a stream. If the account has reached its limit, ends its oldest stream, because the browser of that stream
-    /// may have left unnoticed. If the node has reached its limit, ends the oldest stream of the account with the most
-    /// streams. Among equal accounts, those of the client network with the most streams come first.
+    /// may have disconnected unnoticed. If the node has reached its limit, ends the oldest stream of the account with
+    /// the most streams. If several accounts have the most streams, selects a stream of the client network with the
+    /// most streams.
     ///
-    /// So an account without a stream always gets one, however many accounts an attacker has. Returns `None` if the
-    /// node has reached its limit and no account has more streams than this one, or if the node is shutting down.
+    /// So an account without a stream always gets one, even if an attacker has many accounts. Returns `None` if the
+    /// node has reached its limit, this account has a stream and no account has more. Also returns `None` if live
+    /// streams are turned off, or if the node is shutting down.
     pub(super) fn open(
         self: &Arc<Self>,
         account: AccountId,

@@ -72,8 +72,8 @@ impl PageResponse {
         Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)
     }
 
-    /// Redirects to the sign-in page, and deletes the cookie of the ended session. `next` is the page to return to after
-    /// the sign-in; empty for the first page of the dashboard.
+    /// Redirects to the sign-in page, and deletes the cookie of the ended session. `next` is the page to return to
+    /// after the sign-in; empty for the first page of the dashboard.
     pub(super) fn redirect_to_sign_in(app: &WebState, next: &str) -> Self {
         let path = match next {
             "" | "/dashboard" => "/dashboard/sign-in".to_owned(),
@@ -107,7 +107,7 @@ impl PageResponse {
         Self::error_page(frame, StatusCode::FORBIDDEN, NOTHING_DONE, detail)
     }
 
-    /// Rejects a form that was sent before, while its act is not known to have ended.
+    /// Rejects a form that was sent before, if the result of its first use is not known yet.
     pub(super) fn repeated_form(frame: Frame<'_>) -> Self {
         let detail = "This form was sent before, and it acts only once. Its first result is not known yet: look at your \
             identities before you open the form again.";

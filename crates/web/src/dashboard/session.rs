@@ -41,8 +41,8 @@ pub(super) struct SignedInUser {
 pub(super) struct EndingUser(SignedInUser);
 
 impl EndingUser {
-    /// Returns the user, and the slot that the request must keep until its end; `None` below the limit. Called when
-    /// the form is read, so that a slow client takes no slot.
+    /// Returns the user, and the slot that the request must keep until its end; `None` below the limit. Called after
+    /// the form was read, so that a client that sends slowly takes no slot.
     pub(super) async fn start(&self) -> (&SignedInUser, Option<OwnedSemaphorePermit>) {
         let Self(user) = self;
         (user, admit_ending(&user.app.api, user.session.token_hash()).await)
@@ -87,7 +87,8 @@ impl SignedInUser {
         result.await.map_err(|error| self.error_response(&error))
     }
 
-    /// Performs an act of the owner on a key. Redirects to the sign-in page if the session had ended before.
+    /// Performs an act of the owner on a key. The inner error is an error of the act. The outer error is an error page,
+    /// or a redirect to the sign-in page if the session has ended.
     pub(super) async fn act<T>(
         &self,
         key: &ApiKeyId,
@@ -110,7 +111,8 @@ impl SignedInUser {
         Ok(!self.ask(async |owner| owner.is_confirmed().await).await?)
     }
 
-    /// Checks the login secret in the form. Needs no secret if the user entered it within the last five minutes.
+    /// Checks the login secret in the form. Needs no secret if the user entered it within the last five minutes. A
+    /// missing or wrong secret is the inner error. The outer error is an error page or a redirect to the sign-in page.
     ///
     /// A wrong secret counts as a failed login of the client address.
     pub(super) async fn confirm(
@@ -140,8 +142,8 @@ impl SignedInUser {
         }))
     }
 
-    /// Verifies a login secret, before `attempted`. A wrong secret counts as a failed login of the client address.
-    /// `wrong` is the text of its rejection.
+    /// Verifies a login secret. A wrong secret counts as a failed login of the client address. After a wrong secret,
+    /// the activity log names the action `attempted`, and `wrong` is the text of the rejection.
     pub(super) async fn verify_secret(
         &self,
         request: &HttpRequest,

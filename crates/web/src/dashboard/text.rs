@@ -286,7 +286,8 @@ const SHORT_LEN: usize = 6;
 const ID_LEN: usize = 26;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/// Parts of user agents, and the browsers that send them. Most browsers also name others: the order decides.
+/// Parts of user agents, and the browsers that send them. Most browsers also send the parts of other browsers, so the
+/// first match in this order counts.
 const BROWSERS: [(&str, &str); 5] = [
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),

@@ -37,12 +37,12 @@ struct Syntax {
     comments: &'static [(&'static str, &'static str)],
     /// The quotes of strings. Longer ones come first.
     quotes: &'static [&'static str],
-    /// True for a shell. It has flags, commands in `"`, and no escapes in `'`.
+    /// True for a shell, which has flags, commands inside `"`, and no escapes inside `'`.
     is_shell: bool,
     /// True if a string between single characters may have several lines.
     has_long_strings: bool,
     has_numbers: bool,
-    /// Separated by spaces.
+    /// The keywords, separated by spaces.
     keywords: &'static str,
 }
 
@@ -50,7 +50,7 @@ impl Syntax {
     /// Returns the length and the class of the first token of `rest`, which follows the character `before`.
     fn token(&self, rest: &str, before: char) -> (usize, Option<&'static str>) {
         let first = rest.chars().next().unwrap_or(' ');
-        // In a shell, `#` and `//` are also parts of words.
+        // A comment begins only after white space, because in a shell `#` and `//` are also parts of words.
         if before.is_whitespace()
             && let Some((start, end)) =
                 self.comments.iter().find(|(start, _)| rest.starts_with(start))
@@ -73,7 +73,7 @@ impl Syntax {
         if first.is_alphabetic() || first == '_' {
             let length = end_of(rest, |it| it.is_alphanumeric() || it == '_');
             let word = rest.split_at(length).0;
-            // A member or a flag may have the name of a keyword.
+            // After `.` or `-`, a word is a member or a flag, even if it has the name of a keyword.
             let is_keyword =
                 !['.', '-'].contains(&before) && self.keywords.split(' ').any(|it| it == word);
             return (length, is_keyword.then_some("keyword"));
@@ -166,7 +166,7 @@ const SYNTAXES: [Syntax; 8] = [
     Syntax {
         languages: &["rust", "Rust"],
         comments: &[("//", "\n")],
-        // A single quote also begins a lifetime.
+        // Without the single quote, because it also begins a lifetime.
         quotes: &["\""],
         is_shell: false,
         has_long_strings: true,

@@ -1,5 +1,5 @@
-//! The examples of the API reference in several languages. They call the clients. The tests run each program, so no page
-//! shows untested code.
+//! The examples of the API reference in several languages. The examples call the clients. The tests run each program,
+//! so no page shows untested code.
 
 use super::guides::{self, FILES};
 
@@ -30,8 +30,8 @@ fn source(path: &str) -> Option<&'static str> {
     FILES.iter().find(|file| file.path == path).map(|file| file.text)
 }
 
-/// Returns the part of a program that calls an operation, after the parts that create the client of this call. The
-/// imports of all parts come first. Returns `None` if the program does not call the operation.
+/// Returns the example of an operation from a program: the imports, the lines that create the client, and the lines
+/// that call the operation. Returns `None` if the program does not call the operation.
 fn call(program: &str, operation: &str) -> Option<String> {
     let call = part(program, operation)?;
     let client = CLIENTS.iter().find(|client| call.contains(&format!("{client}.")))?;

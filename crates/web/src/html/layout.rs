@@ -24,7 +24,7 @@ pub(crate) struct NavLink {
 
 /// The navigation in the header and the footer of a page.
 pub(crate) struct Nav {
-    /// The path that the mark leads to.
+    /// The path that the logo in the header leads to.
     pub(crate) home: &'static str,
     pub(crate) links: &'static [NavLink],
     /// The links in the footer.

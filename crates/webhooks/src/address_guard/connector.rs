@@ -79,7 +79,8 @@ fn alternating(ips: Vec<IpAddr>) -> impl Iterator<Item = IpAddr> {
 }
 
 /// Connects to the first address that accepts a connection. The attempt at an address begins when the attempt before
-/// has failed, or after [`ATTEMPT_DELAY`] (RFC 8305, section 5). An address that stays silent therefore blocks no other.
+/// has failed, or after [`ATTEMPT_DELAY`] (RFC 8305, section 5). An address that stays silent therefore blocks no
+/// other.
 async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream, ConnectFailure> {
     let mut ips = ips.peekable();
     let mut attempts = FuturesUnordered::new();
@@ -99,8 +100,9 @@ async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream,
     }
 }
 
-/// Returns the failure that decides, of an earlier address and of the next one. A fault of this node decides over a
-/// failure of the receiver, unless the fault concerns one address only.
+/// Returns the failure to report if several addresses have failed: `earlier`, or the failure `error` of the latest
+/// address. A fault of this node takes precedence over a failure of the receiver, unless the fault concerns one address
+/// only.
 fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure {
     match (earlier, LocalFault::new(&error)) {
         (Some(ConnectFailure::Local(fault)), _) if !fault.is_of_one_address() => fault.into(),

@@ -36,7 +36,7 @@ impl AddressPolicy {
         match url.host() {
             Some(Host::Domain(name)) => {
                 self.check_name(name)?;
-                // Other names resolve, but no certificate can have them.
+                // A name that `ServerName` rejects may resolve, but no certificate can contain such a name.
                 if url.scheme() == "https" && ServerName::try_from(name).is_err() {
                     return Err("must name a host of letters, digits, `-` and `_` only");
                 }
@@ -117,7 +117,7 @@ fn describe(error: url::ParseError) -> &'static str {
     }
 }
 
-/// Names the ways to receive events without a public https address.
+/// Appends the ways to receive events without a public https address to an error text.
 macro_rules! or_without_public_address {
     ($problem:literal) => {
         concat!(

@@ -19,7 +19,8 @@ pub struct AddressPolicy {
 impl AddressPolicy {
     /// Returns the addresses of a host to connect to. `None` if any of them is forbidden.
     pub(crate) fn dialable(&self, mut ips: Vec<IpAddr>) -> Option<Vec<IpAddr>> {
-        // Name servers with DNS64 add such an address to every name.
+        // Ignores NAT64 addresses if the host also has IPv4 addresses. Name servers with DNS64 add a NAT64 address to
+        // such hosts.
         if ips.iter().any(IpAddr::is_ipv4) {
             ips.retain(|ip| !is_nat64(*ip));
         }

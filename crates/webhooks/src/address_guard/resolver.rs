@@ -24,7 +24,7 @@ use crate::local_fault::LocalFault;
 
 /// Resolves host names to IP addresses.
 pub(crate) trait NameResolver {
-    /// Returns all IP addresses of a host name, or an error if no response arrives in time.
+    /// Returns the IP addresses of a host name. Fails if no name server returns an address in time.
     fn resolve<'a>(
         &'a self,
         name: &'a str,
@@ -66,8 +66,9 @@ impl NameResolver for SystemResolver {
     ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, ResolveFailure>> {
         async move {
             let Ok(resolver) = &self.0 else { return Err(ResolveFailure::Unresolved) };
-            // Takes the labels as they are: the parser of names refuses some of those that occur, such as `a_b`. A name of
-            // labels is absolute, so the search domains of this machine do not apply.
+            // Builds the name from its labels, because the parser of [`Name`] rejects some host names that exist, such
+            // as `a_b`. A name that is built from labels is absolute, so the search domains of this machine do not
+            // apply.
             let name = Name::from_labels(name.split('.').map(str::as_bytes));
             let name = name.map_err(|_too_long| ResolveFailure::Unresolved)?;
             let addresses = async |family| match resolver.lookup(name.clone(), family).await {
@@ -79,7 +80,8 @@ impl NameResolver for SystemResolver {
             let both = both_families(addresses(RecordType::A), addresses(RecordType::AAAA));
             let found = timeout(RESOLVE_TIMEOUT, both).await.unwrap_or_default();
             if found.is_empty() {
-                // The resolver drops the error of a socket that it cannot open.
+                // The resolver does not report that it could not open a socket. Opens another socket to detect such a
+                // fault.
                 return Err(
                     LocalFault::probe().map_or(ResolveFailure::Unresolved, ResolveFailure::Local)
                 );
@@ -90,7 +92,8 @@ impl NameResolver for SystemResolver {
     }
 }
 
-/// Waits for addresses of one family, and then for those of the other one, but at most [`RESOLUTION_DELAY`].
+/// Returns the addresses of both families. As soon as one family has addresses, waits for the other family for at most
+/// [`RESOLUTION_DELAY`].
 async fn both_families(
     v4: impl Future<Output = Vec<IpAddr>>,
     v6: impl Future<Output = Vec<IpAddr>>,

@@ -41,7 +41,8 @@ use crate::{
     unsent::Unsent,
 };
 
-/// The result of an ended attempt, and the duration of the attempt. An attempt that could not be made does not count.
+/// The result and the duration of an ended attempt. [`Unsent`] means that the attempt could not be made, and is not
+/// counted.
 type FinishedAttempt = (Result<AttemptReport, Unsent>, Duration);
 
 pub(super) struct DeliveryWorker {

@@ -45,7 +45,8 @@ impl OutcomeWriter {
             // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
             self.shared.shutdown.sleep(self.bounds.outcome_linger);
             let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
-            // Deliveries of one ended connection arrive one by one. One due time for all keeps their order.
+            // The deliveries of a relay connection that ended arrive in several messages. All get the same due time,
+            // which keeps their order.
             let mut awaits: Option<ReleaseBatch> = None;
             let others =
                 self.inbox.try_iter().take(self.bounds.outcome_batch_max.saturating_sub(1));
@@ -100,8 +101,8 @@ impl OutcomeWriter {
         }
     }
 
-    /// Records outcomes. Gives up after several tries, because unrecorded outcomes use memory. In this case, the
-    /// outcomes are recorded only in the queue, or their deliveries are postponed.
+    /// Records outcomes. Gives up after several tries, because unrecorded outcomes use memory. Then calls
+    /// [`record_unlogged`](Self::record_unlogged), except during a shutdown.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
             match self.outbox.record_outcomes(batch, self.failing_max) {
@@ -129,7 +130,8 @@ impl OutcomeWriter {
         self.record_unlogged(batch, outage);
     }
 
-    /// Records an outcome that the database refuses, without the texts of the receiver: the database may refuse a text.
+    /// Records an outcome that the database has refused, now without the texts of the receiver. One of these texts may
+    /// be the reason for the refusal.
     fn record_refused(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let bare: Vec<_> = batch.iter().map(AttemptResult::without_text).collect();
         match self.outbox.record_outcomes(&bare, self.failing_max) {
@@ -138,8 +140,9 @@ impl OutcomeWriter {
         }
     }
 
-    /// Records outcomes only in the queue. If this fails too, postpones the deliveries, because a later attempt would
-    /// otherwise follow at the end of each lease.
+    /// Records outcomes only in the queue: changes the deliveries, but not the log of attempts. If this fails too,
+    /// postpones the deliveries to [`postponed_to`]. A delivery that is not postponed would be sent again at the end of
+    /// each lease.
     fn record_unlogged(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let Err(error) = self.outbox.record_unlogged(batch) else {
             tracing::debug!(outcomes = batch.len(), "outcomes are recorded only in the queue");

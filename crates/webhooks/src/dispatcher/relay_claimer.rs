@@ -79,7 +79,7 @@ impl RelayClaimer {
 
     /// Claims once. Returns whether more deliveries can be claimed at once.
     fn step(&mut self) -> Result<bool, StoreError> {
-        // Claims nothing after a thread has ended unexpectedly, like the sweeper.
+        // Claims nothing after a thread has ended unexpectedly. The sweeper does the same.
         if self.shared.is_broken() {
             return Ok(false);
         }
@@ -149,7 +149,9 @@ const ARRIVALS_WINDOW: Duration = Duration::from_secs(2);
 const ARRIVALS_MAX: usize = 2_000;
 /// Time between two searches of all waiting deliveries, which find deliveries that all look-ups have missed.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
-/// Maximum number of webhooks that one turn of a search finds. The next turn continues.
+/// Maximum number of webhooks that one query of a search returns. If a query returns this number, the search continues
+/// with another query.
 const SEARCH_MAX: usize = 1_000;
-/// Number of deliveries per transaction that no longer wait, because their webhook has another URL.
+/// Maximum number of deliveries that one transaction makes claimable without a relay, because the URL of their webhook
+/// is no longer that of a relay.
 const LEAVE_BATCH_MAX: usize = 1_000;

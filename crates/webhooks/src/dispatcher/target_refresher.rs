@@ -1,5 +1,7 @@
 //! Reads the targets of queued deliveries again, so that a webhook that was changed, paused, disabled or deleted on any
-//! node gets no attempt with old data. Runs on one thread, because a claim can take longer than a target stays fresh.
+//! node gets no attempt with old data.
+//!
+//! Runs on a separate thread, because a claim of the sweeper can take longer than the maximum age of a target.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -19,8 +21,8 @@ pub(super) struct TargetRefresher {
 }
 
 impl TargetRefresher {
-    /// Reads the reported targets until the shutdown. If a query fails, the deliveries wait: the delivery workers report
-    /// their targets again.
+    /// Reads the targets that delivery workers report, until the shutdown. If a query fails, the deliveries to its
+    /// targets wait until the workers report these targets again.
     pub(super) fn run(self) {
         let mut outage = OutageLog::new("read targets");
         while !self.shared.shutdown.is_raised() {

@@ -93,7 +93,7 @@ impl TestSender {
         in_flight.spawn_local(async move {
             let start = Instant::now();
             let report = sender.send(request).await.unwrap_or_else(|unsent| {
-                // The detail names the cause, for example this node.
+                // The failure is always `Connect`, so the detail names the cause, for example a fault of this node.
                 let error_detail = Some(unsent.to_string());
                 AttemptReport { error_detail, ..AttemptReport::failed(AttemptFailure::Connect) }
             });

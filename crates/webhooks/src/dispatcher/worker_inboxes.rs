@@ -16,7 +16,7 @@ pub(super) enum WorkerMessage {
     Deliver(Vec<LeasedDelivery>),
     /// Reports that the receivers of these relays have connected.
     Connect(Vec<WebhookId>),
-    /// Brings the present targets of webhooks with queued deliveries.
+    /// Replaces the targets of webhooks with queued deliveries, because these targets were read again.
     Refresh(TargetRefresh),
     /// Asks the worker to start no more requests.
     Stop,

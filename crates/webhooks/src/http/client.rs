@@ -59,8 +59,8 @@ pub(crate) struct ClientFactory {
 
 /// The connection pools of a thread, by origin (scheme, host and port).
 ///
-/// Webhooks with the same origin share a pool, as in a browser. A service that receives for many keys therefore does not
-/// need a connection, with a TLS handshake, for each webhook.
+/// Webhooks with the same origin share a pool, as in a browser. A service that receives for many keys therefore does
+/// not need a connection, with a TLS handshake, for each webhook.
 ///
 /// A pool is closed with the last of its [`HttpClient`]s. awc checks an idle connection only at the next request to the
 /// same host, so one pool for all hosts would keep sockets open for receivers that get no more requests.
@@ -125,7 +125,7 @@ impl ClientFactory {
             .finish()
     }
 
-    /// Returns `None` if no certificate can have the name of the host.
+    /// Returns the TLS settings for the host of the URL. `None` if no certificate can contain the name of this host.
     fn tls_for(&self, url: &Url) -> Option<TargetTls> {
         let name = ServerName::try_from(url.host_str()?.to_owned()).ok()?;
         let handshake_timeout = self.bounds.tls_handshake_timeout;
@@ -207,7 +207,8 @@ fn classify(error: &SendRequestError) -> Result<AttemptReport, LocalFault> {
     })
 }
 
-/// Returns the fault of this node that caused a failed request. `None` if the receiver or the network may have caused it.
+/// Returns the fault of this node that caused a failed request. `None` if the receiver or the network may have caused
+/// it.
 fn local_fault(error: &SendRequestError) -> Option<LocalFault> {
     match error {
         SendRequestError::Connect(ConnectError::Resolver(failure)) => {
@@ -223,7 +224,8 @@ fn local_fault(error: &SendRequestError) -> Option<LocalFault> {
     }
 }
 
-/// Classifies an error of reading a response. A receiver may refuse a TLS session only after the handshake.
+/// Classifies an error of reading a response. TLS errors can occur here too, because a receiver may refuse a session
+/// only after the handshake.
 fn classify_read(error: &io::Error) -> AttemptReport {
     let inner = error.get_ref();
     let failure = match inner.and_then(|inner| inner.downcast_ref::<ResponseFault>()) {

@@ -30,7 +30,7 @@ pub(super) struct ResponseFraming {
     is_last: bool,
 }
 
-/// A connection is opened for a request, so the first state is `Head`.
+/// The expected content of the next bytes. A connection is opened for a request, so the first state is `Head`.
 #[derive(Debug, Default)]
 enum State {
     /// A head is due: the final one, or an interim one before it.
@@ -54,7 +54,7 @@ enum Body {
 }
 
 impl ResponseFraming {
-    /// Expects one response if none is due. Call it before each part of a request.
+    /// Expects a response, unless one is expected already. Must be called before each write to the connection.
     pub(super) fn expect_response(&mut self) {
         if matches!(self.state, State::Idle) {
             *self = Self { head: mem::take(&mut self.head), ..Self::default() };
@@ -89,7 +89,7 @@ impl ResponseFraming {
         Ok(())
     }
 
-    /// Ends the connection. Fails if a head is due.
+    /// Records that the receiver has closed the connection. Fails if the head of a response is missing or incomplete.
     pub(super) fn end(&mut self) -> Result<(), ResponseFault> {
         match mem::replace(&mut self.state, State::Ended) {
             State::Head => Err(ResponseFault::Cut),
@@ -115,7 +115,8 @@ impl ResponseFraming {
                 output.extend_from_slice(input);
                 (&[][..], false)
             }
-            // No request asked for these bytes. A later response could be taken for that of another request.
+            // No request asked for these bytes. Ends the connection, because a later response could be matched to the
+            // wrong request.
             State::Idle | State::Ended => {
                 self.state = State::Ended;
                 (&[][..], false)
@@ -160,7 +161,7 @@ impl ResponseFraming {
         Ok(rest)
     }
 
-    /// Whether `byte` is the end of an empty line.
+    /// Counts the bytes of the current line. Returns whether `byte` ends an empty line.
     fn ends_head(&mut self, byte: u8) -> bool {
         match byte {
             b'\n' => mem::take(&mut self.line_length) == 0,
@@ -219,7 +220,8 @@ fn body_of(status: u16, minor: u8, fields: &[Header<'_>]) -> Result<(Body, bool)
     let codings: Vec<&[u8]> = codings.collect();
     match codings.last() {
         Some(coding) if coding.eq_ignore_ascii_case(b"chunked") => {
-            // The chunks decide over a length. The receiver may have meant the length, so the connection ends.
+            // Chunks take precedence over `Content-Length`. With a length, other codings or HTTP/1.0, the receiver may
+            // have meant another end of the body, so the connection is not reused.
             let is_plain = codings.len() == 1 && minor > 0 && !has_field(fields, "content-length");
             Ok((Body::Chunked(ChunkedBody::default()), !(persists && is_plain)))
         }
@@ -230,7 +232,7 @@ fn body_of(status: u16, minor: u8, fields: &[Header<'_>]) -> Result<(Body, bool)
     }
 }
 
-/// Returns the length if all given lengths are the same.
+/// Returns the length of the body. Fails if a value of `Content-Length` is invalid, or if several values differ.
 fn content_length(fields: &[Header<'_>]) -> Result<u64, ResponseFault> {
     let values =
         fields_named(fields, "content-length").flat_map(|value| value.split(|it| *it == b','));
@@ -243,7 +245,8 @@ fn content_length(fields: &[Header<'_>]) -> Result<u64, ResponseFault> {
     if lengths.all(|length| length == Ok(first)) { Ok(first) } else { Err(ResponseFault::Length) }
 }
 
-/// Writes a head with the given status, unfolded fields, and the only fields about body and connection.
+/// Writes a head with the given status and unfolded fields. Replaces all fields about the body and the connection by
+/// those that `body` and `is_last` need.
 fn write_head(
     status: u16,
     fields: &[Header<'_>],
@@ -287,13 +290,14 @@ fn has_field(fields: &[Header<'_>], name: &str) -> bool {
     fields_named(fields, name).next().is_some()
 }
 
-/// Returns the items of a list in all fields of that name.
+/// Returns the comma-separated items in all fields with this name. Omits empty items.
 fn items<'a>(fields: &'a [Header<'_>], name: &str) -> impl Iterator<Item = &'a [u8]> {
     let items = fields_named(fields, name).flat_map(|value| value.split(|it| *it == b','));
     items.map(<[u8]>::trim_ascii).filter(|item| !item.is_empty())
 }
 
-/// The beginning of every response. Other protocols are recognised by it at once, without a line end.
+/// The beginning of every response. A response of another protocol is rejected at its first different byte, even if no
+/// line end follows.
 const HTTP_1: &[u8] = b"HTTP/1.";
 
 /// Fields that the HTTP client would interpret. [`write_head`] replaces or drops them.

@@ -13,10 +13,11 @@ use tokio_rustls::client::TlsStream;
 
 use super::response_framing::{ResponseFault, ResponseFraming};
 
-/// A connection for the HTTP client awc, which takes the first head as the response and pools the connection then.
+/// A connection for the HTTP client awc. awc takes the first head as the response, and then returns the connection to
+/// its pool.
 ///
-/// The stream removes interim responses, and rewrites each final response to an unambiguous form. It never carries a
-/// request while a response is outstanding: after such a response, the stream ends.
+/// The stream removes interim responses, and rewrites each final response to an unambiguous form. After a response that
+/// must be the last one on the connection, the stream ends, so that no request gets the response of another one.
 #[derive(Debug)]
 pub struct ResponseStream {
     transport: Transport,
@@ -67,7 +68,7 @@ impl ResponseStream {
     }
 
     /// Turns a failed write into a success. A receiver may respond and close the connection before it has read the
-    /// whole request, so the response must still be read. Without one, the next read fails.
+    /// whole request, so the response must still be read. If there is no response, the next read fails.
     fn ignore_failed_write<T>(&mut self, result: io::Result<T>, written: T) -> io::Result<T> {
         result.or_else(|_| {
             self.framing.end_after_response();

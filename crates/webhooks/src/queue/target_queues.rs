@@ -73,8 +73,8 @@ impl TargetQueues {
     pub(crate) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
         let breaker_settings = BreakerSettings::new(settings);
         let bounds = &settings.bounds;
-        // Keeps the state of idle targets for longer than the pause between probes. Otherwise the state of an open
-        // circuit breaker would be lost.
+        // Keeps the state of idle targets for longer than the pause between probes, so that the state of an open
+        // circuit breaker is not lost before the next probe.
         let pause_max = breaker_settings.probe_pause_max.saturating_mul(2);
         Self {
             by_id: HashMap::new(),
@@ -235,8 +235,8 @@ impl TargetQueues {
         queue
     }
 
-    /// Resets the health of relays that did not respond, because they have connected again. A relay that has responded since
-    /// then keeps its health.
+    /// Resets the health of relays that did not respond, because they have connected again. A relay that has responded
+    /// since then keeps its health.
     pub(crate) fn reconnect(&mut self, relays: &[WebhookId]) {
         for id in relays {
             if let Some(state) = self.by_id.get_mut(id)

@@ -30,7 +30,7 @@ struct Connection {
     link: Box<dyn RelayLink>,
     /// Number of the last delivery on the connection.
     last: u64,
-    /// In the order of numbers, so that the end of the connection returns the oldest deliveries first.
+    /// The unanswered deliveries by their numbers. At the end of the connection, the oldest deliveries return first.
     unanswered: BTreeMap<u64, oneshot::Sender<RelayAnswer>>,
 }
 

@@ -14,7 +14,7 @@ use crate::{
     unsent::Unsent,
 };
 
-/// A target whose receiver opens connections to the service.
+/// A target without a public address. Its receiver opens connections to the service, and gets the requests on them.
 pub(crate) struct RelayTarget {
     pub(crate) hub: Arc<RelayHub>,
     pub(crate) webhook_id: WebhookId,
@@ -23,7 +23,8 @@ pub(crate) struct RelayTarget {
 }
 
 impl RelayTarget {
-    /// Sends one request and waits for the answer. Fails if there is no connection, or if it ends before the answer.
+    /// Sends one request and waits for the answer. Fails if no connection can take the request, or if the connection
+    /// ends before the answer.
     pub(crate) async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, Unsent> {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = signed.headers.iter();

@@ -10,7 +10,7 @@ pub(crate) struct AttemptReport {
     /// `Ok` if the receiver responded with a 2xx status before the timeout.
     pub(crate) result: Result<(), AttemptFailure>,
     pub(crate) response: Option<ReceiverResponse>,
-    /// The reason of a failure without a response, as [`AttemptResult`](sealpost_domain::AttemptResult) has it.
+    /// The reason of a failure without a response, for [`AttemptResult`](sealpost_domain::AttemptResult).
     pub(crate) error_detail: Option<String>,
     /// The delay that the header `Retry-After` requests. Read only with the statuses 429 and 503.
     pub(crate) retry_after: Option<RetryAfter>,

@@ -56,7 +56,8 @@ pub(in crate::endpoints) fn tile_endpoint() -> Endpoint {
     Endpoint { operation: operation("getLogTile"), route: web::route().to(tile) }
 }
 
-/// The document leaves out these files, because C2SP specifies them for every log.
+/// Describes an endpoint that serves a file of the log. The OpenAPI document leaves out these endpoints, because C2SP
+/// specifies the files of every log.
 fn operation(id: &'static str) -> Operation {
     let description = "A file of the transparency log, as tlog-tiles specifies it.";
     Operation::new::<Value>(id, Value::Null)
@@ -66,6 +67,6 @@ fn operation(id: &'static str) -> Operation {
 
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-/// The content of a tile never changes.
+/// `Cache-Control` for content that never changes, such as a tile.
 const NEVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const SOON: HeaderValue = HeaderValue::from_static("public, max-age=2");

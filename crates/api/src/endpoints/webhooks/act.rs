@@ -26,7 +26,8 @@ pub(in crate::endpoints) trait Act: RequestBody {
     /// Returns the OpenAPI description of the endpoint that performs only this act.
     fn operation() -> Operation;
 
-    /// Counts the act against a limit of its own, before the request is admitted.
+    /// Counts the act against an additional limit, before the request is admitted. Fails if the limit is reached. By
+    /// default, an act has no additional limit.
     async fn throttle(_app: &ApiState, _credentials: &Credentials) -> Result<(), Problem> {
         Ok(())
     }

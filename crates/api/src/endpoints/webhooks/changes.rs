@@ -1,4 +1,5 @@
-//! `POST /v1/webhooks/list`, `update`, `delete`, `enable`, `rotate-secret` and `test`: lists, changes and tests webhooks.
+//! `POST /v1/webhooks/list`, `update`, `delete`, `enable`, `rotate-secret` and `test`: lists, changes and tests
+//! webhooks.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Description, EventKind, Refusal};
@@ -255,7 +256,7 @@ pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
     fields.text("webhook_id")
 }
 
-/// The members that an update can change. One of them is required.
+/// The members that an update can change. At least one of them is required.
 const CHANGED: [&str; 4] = ["url", "events", "description", "paused"];
 const LIST: &str = "\
 Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets are not shown.";

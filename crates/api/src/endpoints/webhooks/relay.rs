@@ -53,7 +53,7 @@ fn is_websocket(request: &HttpRequest) -> bool {
     request.head().upgrade() && upgrade.is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
 }
 
-/// Returns the parameter `webhook_id` of the query.
+/// Returns the parameter `webhook_id` of the query. An absent or empty parameter is the error `MISSING_FIELD`.
 fn webhook_id(request: &HttpRequest) -> Result<String, Refusal> {
     let field = "webhook_id";
     let pairs = web::Query::<Vec<(String, String)>>::from_query(request.query_string());
@@ -66,7 +66,8 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
     Endpoint { operation: operation(), route: web::route().to(relay) }
 }
 
-/// The document leaves out this operation, because OpenAPI does not describe upgrades of a connection.
+/// Describes the endpoint. The OpenAPI document leaves it out, because OpenAPI does not describe upgrades of a
+/// connection.
 fn operation() -> Operation {
     Operation::new::<Value>("connectRelay", Value::Null)
         .describe(Tag::Webhooks, "Connect to a relay", "Upgrades the connection to a WebSocket.")

@@ -1,7 +1,7 @@
 //! Changes of webhooks: their URL, events and description, pausing, their signing secret, and their end.
 //!
-//! After a rotation, the service signs requests with the replaced secrets too for a time, so that the receiver can switch
-//! to the new secret at any moment.
+//! After a rotation, the service signs requests with the replaced secrets too for a time, so that the receiver can
+//! switch to the new secret at any moment.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -190,8 +190,9 @@ impl Webhooks {
         })
     }
 
-    /// Returns the replaced secrets with which the service still signs, newest first. Drops expired secrets. Refuses more
-    /// secrets than the maximum number, because each secret was promised to sign until its expiry.
+    /// Adds `replaced` to the replaced secrets in `before`, and drops the expired ones. Returns the secrets with which
+    /// the service still signs, newest first. Refuses more secrets than the maximum number, because the service has
+    /// promised to sign with each secret until its expiry.
     fn retire(
         &self,
         replaced: Wrapped,

@@ -186,7 +186,8 @@ impl Webhooks {
         // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.core.settings.rows_per_write };
         if !query.dry_run {
-            // Comes first, because the portions make deliveries due, which are then leased.
+            // Handles deliveries with an attempt under way first. The portions below make other deliveries due, and the
+            // dispatcher then leases those. A call after the portions would select those too.
             self.recover_leased(key, query, &failed(portion), now)?;
         }
         let (mut matched, mut recovered) = (0, 0);

@@ -65,7 +65,7 @@ impl Webhooks {
         self.core.settings.events.kinds().collect()
     }
 
-    /// Checks the text of a webhook's URL, without a look-up.
+    /// Checks the text of a webhook's URL, without a DNS look-up.
     pub fn check_url(&self, url: &str) -> Result<(), Refusal> {
         self.guard.check(url).map_err(invalid_url)
     }
@@ -88,8 +88,8 @@ impl Webhooks {
         Ok(events)
     }
 
-    /// Registers a webhook for an admitted actor. The URL is checked between two transactions, because a DNS look-up must
-    /// not keep a transaction open.
+    /// Registers a webhook for an actor that an earlier transaction has admitted. Checks the URL before the next
+    /// transaction begins, because a DNS look-up must not keep a transaction open.
     fn register_blocking(&self, actor: &Actor, register: Register) -> Result<Registered, Error> {
         let key = actor.key();
         for kind in &register.events {

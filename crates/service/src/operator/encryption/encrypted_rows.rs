@@ -11,7 +11,8 @@ pub struct EncryptedRows {
     pub secrets: u64,
     /// Number of issuer keys, with which the service signs events and badges.
     pub issuer_keys: u64,
-    /// Number of tags of accounts, sessions, API tokens and badges, which the version has authenticated.
+    /// Number of tags (message authentication codes of rows) under this version. Accounts, sessions, API tokens and
+    /// badges have tags.
     pub tags: u64,
 }
 

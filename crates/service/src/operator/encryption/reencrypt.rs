@@ -25,14 +25,14 @@ pub struct Rewrapped {
     pub secrets: u64,
     /// Number of the service's own keys.
     pub issuer_keys: u64,
-    /// Number of rows with new tags: accounts, sessions, API tokens and badges.
+    /// Number of rows with new tags (message authentication codes): accounts, sessions, API tokens and badges.
     pub tags: u64,
 }
 
 impl Operator {
-    /// Re-encrypts all values that are encrypted under older versions, and replaces the tags of rows under older versions.
-    /// The database must have this keyring attached. After each page, calls `progress` with the number of rows read so
-    /// far.
+    /// Re-encrypts all values that are encrypted under older versions of the key-encryption key. Also replaces the tags
+    /// (message authentication codes of rows) under older versions. The database must have this keyring attached. After
+    /// each page, calls `progress` with the number of rows read so far.
     pub fn rewrap(
         &self,
         keyring: &Keyring,
@@ -85,8 +85,9 @@ impl Operator {
         })
     }
 
-    /// Binds the roots of an earlier version to the accounts of their keys, and gives tags to its rows. Trusts all these
-    /// rows. Returns their number. The database must have this keyring attached.
+    /// Converts the rows of an earlier Sealpost version. Binds each root (secret of an identity) to the account of its
+    /// key, and adds the missing tags (message authentication codes) of rows. Trusts the content of all these rows.
+    /// Returns the number of changed rows. The database must have this keyring attached.
     pub fn adopt_rows(
         &self,
         keyring: &Keyring,

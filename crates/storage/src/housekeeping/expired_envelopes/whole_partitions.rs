@@ -112,8 +112,8 @@ pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
     })
 }
 
-/// Deletes up to `limit` deliveries of envelopes that no longer exist. A delivery can be stored if a client requests
-/// another delivery of an envelope while the partition of this envelope is dropped.
+/// Deletes up to `limit` deliveries of envelopes that no longer exist, and returns their number. Such a delivery is
+/// stored if a client requests another delivery of an envelope while the partition of this envelope is dropped.
 fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
     Ok(Statement::command(
         "DELETE FROM deliveries WHERE ctid = ANY (ARRAY(

@@ -10,7 +10,7 @@ pub(in crate::dashboard) struct DayChart {
     pub(in crate::dashboard) bars: Vec<DayBars>,
     /// The number at the top of the chart's scale.
     pub(in crate::dashboard) top: u64,
-    /// The name of each day below the chart. Empty for most days, so that five names at most have room.
+    /// The name of each day below the chart. Empty for most days, so that the chart shows at most five names.
     pub(in crate::dashboard) names: Vec<String>,
     pub(in crate::dashboard) bar_width: u64,
 }
@@ -40,7 +40,8 @@ pub(in crate::dashboard) struct ChartBar {
 }
 
 impl DayChart {
-    /// A multiple of 14 and of 30, so that the bars of these days stand exactly above their names.
+    /// The width of the chart: a multiple of 14 and of 30. In a chart of so many days, the bars stand exactly above the
+    /// names of their days.
     pub(in crate::dashboard) const WIDTH: u64 = 630;
     pub(in crate::dashboard) const HEIGHT: u64 = 120;
 
@@ -69,7 +70,7 @@ impl DayChart {
         Self { bars: (0..).zip(&days).map(bars).collect(), top, names, bar_width }
     }
 
-    /// Returns true if the name of a day is left out where only three names have room.
+    /// Returns true if the name of a day is hidden on narrow screens, which have room for three names only.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
     pub(in crate::dashboard) fn is_minor(&self, index: &usize) -> bool {
         let step = self.names.len().div_ceil(5).max(1);

@@ -4,9 +4,9 @@ use actix_web::{ResponseError as _, http::StatusCode};
 use sealpost_api::Problem;
 use sealpost_domain::Refusal;
 
-/// The reason for a rejected form or request. `field` is the id of the field that caused it; `None` if no single field
-/// did. `retry_after_s` is the value of the header `Retry-After`. It is `None` if
-/// the rejection does not end at a known time.
+/// The reason for a rejected form or request. `field` is the id of the field that caused the rejection; `None` if no
+/// single field caused it. `retry_after_s` is the value of the header `Retry-After`; `None` if the response has no such
+/// header.
 pub(crate) struct Rejection {
     pub(crate) text: String,
     pub(crate) field: Option<String>,

@@ -10,7 +10,8 @@ use crate::{
     state::WebState,
 };
 
-/// A form whose act begins. A rejected act releases the form, so that the user can send it again.
+/// A form that is marked as used while its act runs. After a rejected act, [`release`](Self::release) removes the mark.
+/// The user can then send the form again.
 pub(in crate::dashboard) struct SingleUse {
     app: web::Data<WebState>,
     form: TokenHash,
@@ -56,7 +57,8 @@ impl SingleUse {
     }
 }
 
-/// Returns the id of a form on a page. Without randomness the id is empty, and the form is rejected.
+/// Returns a new id for a form on a page. If the random source fails, the id is empty, and the form is rejected when
+/// the user sends it.
 pub(in crate::dashboard) fn form_id() -> String {
     new_form_id().unwrap_or_default()
 }

@@ -45,7 +45,8 @@ pub(crate) async fn show(
     Ok(PageResponse::ok(user.frame(), "Activity", &main))
 }
 
-/// Names the author of an act for people. A session is named by its program while it is open.
+/// Returns the author of an act as text for the page. An open session is shown with the name of its client program,
+/// such as a browser.
 fn author(actor: &str, sessions: &[SessionView]) -> String {
     let open = |name: &str| sessions.iter().find(|session| session.name == name);
     match actor.split_once(':') {
@@ -65,8 +66,9 @@ fn program_of(session: &SessionView) -> String {
     session.user_agent.as_deref().map_or_else(|| "unknown program".to_owned(), program)
 }
 
-/// Describes an act for people: what happened, and to which identity or webhook. An act of the operator has its name in
-/// the audit trail, the subject and, if it changes the plan, the new plan.
+/// Returns two texts for the page: the act, and the identity or webhook that it changed. For an act of an operator, the
+/// detail of the entry has up to three words: the action in the audit trail, the subject, and the new plan after a
+/// change of the plan.
 fn described(entry: &ActivityView, scope: &Scope) -> (String, String) {
     let detail = entry.detail.as_deref().unwrap_or_default();
     if entry.kind != ActivityKind::Operator {
@@ -101,7 +103,8 @@ fn described(entry: &ActivityView, scope: &Scope) -> (String, String) {
     (text, named(subject, scope))
 }
 
-/// Replaces the ids in a text: that of an identity of the account by its label, others by a short form.
+/// Replaces each id in a text. The id of an identity of the account becomes the label of the identity. Any other id is
+/// shortened.
 fn named(text: &str, scope: &Scope) -> String {
     let name = |word: &str| match word.parse::<ApiKeyId>() {
         Ok(id) => scope.label_of(&id),

@@ -53,7 +53,7 @@ pub(crate) async fn show(
     Ok(PageResponse::ok(user.frame(), "Event", &main))
 }
 
-/// Returns a JSON text with a line for each member.
+/// Formats a JSON text with a line for each member. Returns a malformed text unchanged.
 fn pretty(body: &str) -> String {
     let parsed = serde_json::from_str::<serde_json::Value>(body);
     parsed.map_or_else(|_malformed| body.to_owned(), |value| format!("{value:#}"))

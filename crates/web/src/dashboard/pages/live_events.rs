@@ -102,7 +102,7 @@ async fn stream(
     Ok(HttpResponse::Ok()
         .content_type("text/event-stream")
         .insert_header((header::CACHE_CONTROL, "no-store"))
-        // Proxies such as nginx otherwise collect the response before they forward a part.
+        // Turns off the buffering of proxies such as nginx, which would delay the events.
         .insert_header(("x-accel-buffering", "no"))
         .streaming(chunks))
 }

@@ -1,4 +1,4 @@
-//! The events of a page of a log. Each has its deliveries, and each delivery its newest attempt.
+//! The events on one page of an event log. Each event has its deliveries, and each delivery has its attempts.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use sealpost_service::EventLogEntry;
 pub(super) struct LoggedDelivery {
     /// The newest attempt, or the pending delivery.
     pub(super) newest: EventLogEntry,
-    /// The earlier attempts, newest first, and its deliveries are in the order of their webhooks.
+    /// The earlier attempts, newest first.
     pub(super) earlier: Vec<EventLogEntry>,
 }
 
@@ -19,8 +19,8 @@ impl LoggedDelivery {
     }
 }
 
-/// Combines the entries of a log, newest first, to the deliveries of each event. The event with the newest entry is
-/// first, and its deliveries are in the order of their webhooks.
+/// Groups the entries of a log by event, and the entries of an event by delivery. `entries` must begin with the newest.
+/// Returns the events with the newest one first, each with its deliveries in the order of the webhook ids.
 pub(super) fn events_of(entries: Vec<EventLogEntry>) -> Vec<Vec<LoggedDelivery>> {
     let mut events = Vec::<Vec<LoggedDelivery>>::new();
     for entry in entries {

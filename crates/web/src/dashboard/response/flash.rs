@@ -1,5 +1,5 @@
-//! The result of a form, for the page after the redirect. The result is in a cookie, and the page deletes the cookie. So
-//! a reload repeats no form and shows no secret again. A link cannot carry a result.
+//! The result of a form, for the page after the redirect. The result is in a cookie, and the page deletes the cookie.
+//! So a reload repeats no form and shows no secret again. A link cannot carry a result.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Flash {
         PageResponse::redirect(site, &self.path).with_cookie(&cookie.with_value(hex::encode(json)))
     }
 
-    /// Reads the result for the requested page.
+    /// Reads the result for the requested page. Returns `None` if there is no result, or if it is for another page.
     pub(crate) fn read(cookie: HostCookie, request: &HttpRequest) -> Option<Self> {
         let json = hex::decode(cookie.value_in(request)?).ok()?;
         let flash: Self = serde_json::from_slice(&json).ok()?;

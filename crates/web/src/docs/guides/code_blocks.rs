@@ -49,8 +49,8 @@ impl CodeBlock {
         TABS.iter().find(|(language, _)| *language == self.language).map(|(_, name)| *name)
     }
 
-    /// Returns the block as HTML, with its name in a line above the code. A block of kind `text` shows output, so it has
-    /// no such line and no button to copy.
+    /// Returns the block as HTML, with `name` in a line above the code. A block in the language `text` shows output, so
+    /// it has no such line and no button to copy.
     fn html(&self, name: &str) -> String {
         let code = highlight::html(&self.language, &dedented(&self.code));
         if self.language == "text" {
@@ -92,7 +92,7 @@ impl BlockRun {
     fn push(&mut self, block: CodeBlock) -> String {
         let fits =
             |previous: &CodeBlock| previous.tab().is_some() && previous.language != block.language;
-        // A command after a program runs the program.
+        // A shell block after a program shows how to run the program. It is no version of the program for a tab.
         let is_tab =
             block.tab().is_some() && block.language != "sh" && self.blocks.iter().all(fits);
         let html = if is_tab { String::new() } else { self.finish() };

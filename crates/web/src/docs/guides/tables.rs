@@ -6,7 +6,8 @@ use crate::docs::markup::escaped;
 
 /// Puts each table into a region that scrolls, and adds the names of the columns to the cells.
 ///
-/// The first cell of a row is the title of its card, and needs no name. Neither does the other cell of two.
+/// The first cell of a row is the title of its card, and needs no name. In a table of two columns, the second cell
+/// needs no name either.
 pub(super) fn render(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
     let mut rendered = Vec::with_capacity(events.len());
     let mut columns: Vec<String> = Vec::new();

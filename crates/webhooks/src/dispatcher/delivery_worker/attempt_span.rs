@@ -8,13 +8,14 @@ use tracing::Level;
 
 use crate::signing::signed_request::event_id;
 
-/// The span of an attempt that is under way: the trace, with the id of this span.
+/// The trace context of a running attempt. The parent id in this context is the id of the attempt's span.
 pub(super) struct AttemptSpan(TraceParent);
 
 impl AttemptSpan {
-    /// Begins the span. `trace` is the trace context in the webhook request: the id of its parent is the id of this
-    /// span. If `trace` is `None`, the span begins a trace of its own. Returns `None` if spans are not exported, or if
-    /// `trace` lacks the flag "sampled".
+    /// Begins the span. `trace` is the trace context in the webhook request. The parent id in `trace` becomes the id of
+    /// the span. If `trace` is `None`, the span begins a new trace.
+    ///
+    /// Returns `None` if spans are not exported, if `trace` lacks the flag "sampled", or if the random source fails.
     pub(super) fn begin(trace: Option<TraceParent>) -> Option<Self> {
         if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
             return None;

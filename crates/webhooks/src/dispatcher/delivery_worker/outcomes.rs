@@ -72,8 +72,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Queues a delivery again whose relay connection has ended. Counts no attempt. If the relay has no other connection
-    /// to this node, returns all its deliveries to the database.
+    /// Queues a delivery again whose relay connection has ended. Counts no attempt. If the relay has no other
+    /// connection to this node, returns all its deliveries to the database.
     fn retry_relay(&mut self, attempt: RunningAttempt, now: Timestamp) {
         let RunningAttempt { delivery, slot, .. } = attempt;
         let target = delivery.target.webhook_id;
@@ -85,7 +85,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Returns a delivery to a relay without a connection to the database, with all queued deliveries to this relay.
+    /// Schedules the return of a delivery to the database, because its relay has no connection to this node. Does the
+    /// same with all queued deliveries to this relay.
     pub(super) fn await_relay(&mut self, delivery: LeasedDelivery) {
         let queued = self.targets.take_queued(delivery.target.webhook_id);
         let all = std::iter::once(delivery).chain(queued);
@@ -100,8 +101,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Decides the outcome of an ended attempt. The recorded end minus the recorded duration is exactly the signed time,
-    /// so that the signature can be computed again.
+    /// Decides the outcome of an ended attempt. The recorded end minus the recorded duration is exactly the signed
+    /// time, so that the signature can be computed again.
     fn decide(
         &self,
         RunningAttempt { delivery, signed_at, span, .. }: &RunningAttempt,
@@ -160,8 +161,8 @@ impl DeliveryWorker {
     }
 }
 
-/// Time until a delivery is due again after a fault of this node. A random part of the same length is added. If the first
-/// pause of the schedule is shorter than the default, this time is shortened in proportion.
+/// Minimum time until a delivery is due again after a fault of this node. A random time of at most the same length is
+/// added. If the first pause of the schedule is shorter than the default, both times are shortened in proportion.
 const LOCAL_FAULT_PAUSE: Duration = Duration::from_secs(5);
 /// Minimum time between two lines in the log about faults of this node.
 const LOCAL_FAULT_LOG_PERIOD: Duration = Duration::from_mins(1);

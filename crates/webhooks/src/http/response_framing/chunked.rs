@@ -4,14 +4,15 @@ use std::io::Write as _;
 
 use super::fault::ResponseFault;
 
-/// Splits off the data at the beginning of `input`, and subtracts its length from that of the missing data.
+/// Splits `input` after at most `left` bytes, and subtracts the number of these bytes from `left`. Returns these bytes
+/// and the rest.
 pub(super) fn split_data<'a>(left: &mut u64, input: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let length = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
     *left = left.saturating_sub(u64::try_from(length).unwrap_or(u64::MAX));
     input.split_at(length)
 }
 
-/// The part of a chunked body that is due.
+/// The expected next part of a chunked body.
 #[derive(Debug)]
 pub(super) enum ChunkedBody {
     /// The size of a chunk, in hexadecimal digits. `None` before the first digit.
@@ -59,7 +60,7 @@ impl ChunkedBody {
         Ok((rest, is_complete))
     }
 
-    /// Returns the next part after one byte outside of data.
+    /// Reads one byte outside of chunk data. Returns the part that is expected next. Fails if the byte is not allowed.
     fn step(&self, byte: u8) -> Result<Self, ResponseFault> {
         Ok(match (self, byte) {
             (Self::Size(size), _) if byte.is_ascii_hexdigit() => {

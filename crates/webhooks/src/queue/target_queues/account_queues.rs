@@ -15,7 +15,7 @@ pub(super) struct AccountQueues {
     queued: HashMap<AccountId, usize>,
     full: HashMap<AccountId, HashSet<WebhookId>>,
     has_changed: bool,
-    /// Number of further deliveries that an account must be able to queue. Otherwise the targets of the account are
+    /// Number of further deliveries that an account must be able to queue. If fewer fit, the targets of the account are
     /// full, and no more of their deliveries are claimed from the database.
     claim_room: usize,
     /// Number of delivery workers, which share the free capacity equally.

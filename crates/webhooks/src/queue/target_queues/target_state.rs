@@ -1,8 +1,8 @@
 //! The state of one target: its URL and secrets, its queue, its requests in flight and its circuit breaker.
 //!
-//! The owner of a webhook can change or pause it at any time, on any node. An attempt therefore starts only with a target
-//! that was read less than [`TARGET_AGE_MAX`] ago. New deliveries bring a target that was just read; the targets of
-//! queued deliveries are read again.
+//! The owner of a webhook can change or pause it at any time, on any node. An attempt therefore starts only with a
+//! target that was read less than [`TARGET_AGE_MAX`] ago. A new delivery contains a target that was just read. The
+//! targets of queued deliveries are read again.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +20,7 @@ use crate::{
 pub(super) struct TargetState {
     pub(super) account_id: AccountId,
     target: Arc<Target>,
-    /// A time before the target was read.
+    /// The time at which the read of the target began, or an earlier time.
     target_read_at: Timestamp,
     pub(super) queue: VecDeque<LeasedDelivery>,
     pub(super) in_flight: usize,
@@ -44,8 +44,9 @@ impl TargetState {
         }
     }
 
-    /// Replaces the target, unless the present one was read later. A new URL is another receiver, so it gets a new circuit
-    /// breaker. If the clock was set back, the present target counts as older.
+    /// Replaces the target, unless the present one was read later. If the URL changes, starts a new circuit breaker,
+    /// because the receiver is another one. A present target that was read in the future counts as older, because the
+    /// clock was set back.
     pub(super) fn set_target(&mut self, target: &Arc<Target>, read_at: Timestamp, now: Timestamp) {
         if read_at < self.target_read_at && self.target_read_at <= now {
             return;
@@ -107,8 +108,8 @@ impl TargetState {
         self.in_flight == 0 && self.queue.is_empty()
     }
 
-    /// Queues a delivery before those whose leases end later. A delivery that a relay returns without an answer comes
-    /// before younger ones again.
+    /// Queues a delivery before those whose leases end later. A delivery that a relay connection left unanswered
+    /// therefore returns to its place before younger deliveries.
     pub(super) fn enqueue(&mut self, delivery: LeasedDelivery) {
         let order = |it: &LeasedDelivery| (it.lease_until, it.event.id());
         let place = order(&delivery);

@@ -4,7 +4,7 @@ use sealpost_domain::ports::{RelayAnswer, RelayFrame};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Renders a delivery.
+/// Renders a delivery as the JSON text of a frame.
 pub(super) fn render(frame: RelayFrame) -> String {
     let RelayFrame { delivery, headers, body } = frame;
     let headers: Map<_, _> =
@@ -12,7 +12,7 @@ pub(super) fn render(frame: RelayFrame) -> String {
     json!({ "delivery": delivery.to_string(), "headers": headers, "body": body }).to_string()
 }
 
-/// The answer of a receiver. Members other than these are ignored.
+/// The JSON object with which a receiver answers a delivery. Other members are ignored.
 #[derive(Deserialize)]
 struct AnswerFrame {
     delivery: String,
@@ -24,8 +24,8 @@ struct AnswerFrame {
     body: Value,
 }
 
-/// Parses an answer. Returns `None` if the frame is not an object with the string `delivery`. A delivery that was never
-/// sent has the number 0.
+/// Parses an answer. Returns `None` if the frame is not an object with the string `delivery`. If this string is not a
+/// number, the delivery is 0, which no delivery has. A status outside 100 to 599 becomes `None`.
 pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
     let AnswerFrame { delivery, status, retry_after, body } = serde_json::from_str(text).ok()?;
     let status = status.as_u64().and_then(|status| u16::try_from(status).ok());

@@ -24,13 +24,13 @@ pub(super) struct Socket {
     pub(super) connection: ConnectionRecord,
 }
 
-/// Passes deliveries to the task of the socket. The number of waiting deliveries is bounded, because the dispatcher bounds
-/// the unanswered deliveries of a connection.
+/// Passes deliveries to the task of the socket. The number of waiting deliveries is bounded, because the dispatcher
+/// bounds the unanswered deliveries of a connection.
 struct Link(UnboundedSender<Outgoing>);
 
 enum Outgoing {
     Close(RelayEnd),
-    /// Boxed, because the channel of an idle connection has room for many.
+    /// Boxed to keep the enum small: the channel allocates memory for many values even if the connection is idle.
     Delivery(Box<RelayFrame>),
 }
 
@@ -45,7 +45,7 @@ impl RelayLink for Link {
 }
 
 impl Socket {
-    /// Serves the socket until one side closes it. Then returns the unanswered deliveries.
+    /// Serves the socket until one side closes it. Afterwards, unanswered deliveries are attempted again.
     pub(super) async fn serve(mut self) {
         let (sender, outgoing) = unbounded_channel();
         let app = self.app.clone();
@@ -55,12 +55,13 @@ impl Socket {
         } else {
             Some(reason(RelayEnd::Stopping))
         };
-        // The deliveries are returned first, because closing can take long.
+        // Releases the unanswered deliveries before the socket is closed, because closing can take long.
         app.sealpost.webhooks.end_relay(relay.id).await;
         drop(timeout(SILENCE_MAX, self.session.close(reason)).await);
     }
 
-    /// Exchanges frames until one side ends the connection. Returns the reason to send to the receiver.
+    /// Exchanges frames until one side ends the connection. Returns the reason to send to the receiver. Returns `None`
+    /// if the connection is broken, or if the receiver closed it without a reason.
     async fn exchange(&mut self, mut outgoing: UnboundedReceiver<Outgoing>) -> Option<CloseReason> {
         let mut ping = pings();
         let mut heard_at = Instant::now();
@@ -133,11 +134,12 @@ fn close(code: CloseCode, description: &str) -> CloseReason {
 }
 
 const PING_INTERVAL: Duration = Duration::from_secs(20);
-/// Time between two points in time at which pings are sent. Each connection has one of them.
+/// The interval at which a node can start to ping connections. Connections that open in the same interval are pinged at
+/// the same time.
 const PING_SLOT: Duration = Duration::from_millis(500);
 /// Time after which a silent connection is closed.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
-/// Maximum number of frames between two pings that answer no delivery.
+/// Maximum number of frames that answer no delivery, counted between two pings of the server.
 const UNASKED_MAX: u32 = 1_000;
 
 const FLOOD: &str = "too many frames that answer no delivery";

@@ -7,8 +7,9 @@ use sealpost_service::{Actor, Sealpost};
 use super::query::ENTRIES_PER_PAGE;
 use crate::dashboard::{forms::Form, pages::key_of, response::PageResponse, session::SignedInUser};
 
-/// Sends the selected events again. Each value of the form names an identity, one of its webhooks, and an event. Returns
-/// the result as text, or the reason why no event is sent.
+/// Sends the selected events again. Each value of the form names an identity, one of its webhooks, and an event.
+/// Returns the result as text, or the reason why no event is sent as the inner error. If the form is malformed, the
+/// outer error is the error page.
 pub(in crate::dashboard::pages) async fn send_again(
     user: &SignedInUser,
     form: &Form,

@@ -72,7 +72,8 @@ enum Change {
 }
 
 impl Change {
-    /// Makes the change. Returns its result for the page of the webhook, at its path without and with the filter.
+    /// Makes the change. Returns its result for the page to which the browser is redirected. `page` is the path of the
+    /// webhook's page, and `filtered` is this path with the filter of the deliveries.
     async fn perform(
         self,
         sealpost: &Sealpost,
