@@ -57,7 +57,7 @@ pub enum ShareFault {
     /// The share belongs to another wrapping key.
     #[error("the share belongs to quorum:{0}, not to the quorum of this server")]
     Other(QuorumId),
-    /// The shares give a key that is not the key of their quorum: at least one share is forged.
+    /// The shares have different thresholds, or give a key that is not the key of their quorum. At least one is forged.
     #[error("the shares do not fit together; all shares given so far are dropped")]
     Forged,
 }
@@ -84,8 +84,8 @@ impl Quorum {
     }
 
     /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
-    /// there are enough shares. If this key is not the key of the quorum, drops all shares and fails with
-    /// [`ShareFault::Forged`].
+    /// there are enough shares. If this key is not the key of the quorum, or if shares have different thresholds, drops
+    /// all shares and fails with [`ShareFault::Forged`].
     pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
         if share.quorum != self.id {
             return Err(ShareFault::Other(share.quorum));
@@ -100,9 +100,11 @@ impl Quorum {
             State::Empty => Vec::new(),
             State::Collecting(shares) => shares,
         };
-        // Drops shares with another threshold. All real shares of a quorum have the same threshold, so one of the
-        // shares is forged. This bounds the number of kept shares.
-        shares.retain(|known| known.threshold == share.threshold && known.point != share.point);
+        // All real shares of a quorum have the same threshold, so one of these is forged.
+        if shares.iter().any(|known| known.threshold != share.threshold) {
+            return Err(ShareFault::Forged);
+        }
+        shares.retain(|known| known.point != share.point);
         shares.push(share);
         let given = shares.len();
         *state = if given < needed {
@@ -320,6 +322,9 @@ mod tests {
         let forged = Share { quorum: id, ..others[1].clone() };
         quorum.add(shares[0].clone()).unwrap();
         assert_eq!(quorum.add(forged).unwrap_err(), ShareFault::Forged);
+        let of_three = Share { threshold: 3, ..shares[1].clone() };
+        quorum.add(shares[0].clone()).unwrap();
+        assert_eq!(quorum.add(of_three).unwrap_err(), ShareFault::Forged);
         // The honest shares can be given again.
         quorum.add(shares[0].clone()).unwrap();
         let complete = Progress { given: 2, needed: 2 };
