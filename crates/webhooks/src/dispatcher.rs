@@ -102,11 +102,11 @@ impl Dispatcher {
         let shared = Arc::new(SharedState::new(&settings, u64::from_ne_bytes(random)));
         let settings = Arc::new(settings);
         let starter = ThreadStarter { settings, dependencies, shared, tls, user_agent };
-        let started = starter.start();
+        let running = starter.start();
         let ThreadStarter { settings, dependencies, shared, .. } = starter;
         // The shutdown ends the threads that already run.
-        let started = started.inspect_err(|_| shared.shutdown.raise());
-        let (threads, inboxes, tests) = started.map_err(DispatchError::Thread)?;
+        let running = running.inspect_err(|_| shared.shutdown.raise());
+        let (threads, inboxes, tests) = running.map_err(DispatchError::Thread)?;
         let Dependencies { outbox, keyring, clock, signer, .. } = dependencies;
         let threads = Mutex::new(Some(threads));
         Ok(Self { inboxes, tests, shared, clock, outbox, keyring, signer, settings, threads })
