@@ -2,6 +2,7 @@
 
 pub mod circuits;
 pub(crate) mod console;
+pub(crate) mod new_file;
 pub mod regular_file;
 pub(crate) mod reserved_handles;
 pub mod secret_file;

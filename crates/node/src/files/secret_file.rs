@@ -1,4 +1,5 @@
-//! Reads files that hold secrets. Rejects long files and files that all users of the machine can read.
+//! Reads files that hold secrets. Rejects files of more than 64 KiB, and files that all users of the machine can
+//! access.
 
 use std::{os::unix::fs::PermissionsExt as _, path::Path};
 

@@ -1,17 +1,11 @@
 //! Finds and reads the key-encryption keys: in a key file, in a text that the settings contain, or in the database,
 //! where a key provider has wrapped them.
 
-use std::{
-    fs::File,
-    io::{self, Write as _},
-    path::Path,
-    sync::Arc,
-};
+use std::{io, path::Path, sync::Arc};
 
 use sealpost_domain::Wrapped;
-use sealpost_storage::{Database, WrappedKek, owned_file};
+use sealpost_storage::{Database, WrappedKek};
 use sealpost_wallet::{KekProvider, Keyring, ProviderError};
-use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use super::new_line;
@@ -19,7 +13,7 @@ use crate::{
     clock::SystemClock,
     embedded::data_folder,
     error::{Failure, NodeError, database_error},
-    files::{regular_file, secret_file},
+    files::{new_file, regular_file, secret_file},
     settings::{EmbeddedPaths, KeySettings},
 };
 
@@ -88,8 +82,8 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Reads the key-encryption keys. `wrapped` are the keys that providers have wrapped in the database. Returns `None`
-    /// if the key file is missing, or if the provider has wrapped no key.
+    /// Reads the key-encryption keys. `wrapped` are the keys that providers have wrapped in the database. Returns
+    /// `None` if the key file is missing, or if the provider has wrapped no key.
     pub(crate) fn read(&self, wrapped: &[WrappedKek]) -> Result<Option<Keyring>, NodeError> {
         match self {
             Self::File(file) if is_missing(file) => Ok(None),
@@ -112,8 +106,8 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Reads the key-encryption keys for a database that is not migrated yet. Returns `None` if [`Self::read_or_create`]
-    /// will have to create a wrapped key, for which a new database has no table yet.
+    /// Reads the key-encryption keys for a database that is not migrated yet. Returns `None` if
+    /// [`Self::read_or_create`] will have to create a wrapped key, for which a new database has no table yet.
     pub(crate) fn read_before_migration(
         &self,
         database: &Database,
@@ -130,8 +124,9 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Reads the key-encryption keys for a database. Creates a key file or a wrapped key with a new key if it is missing,
-    /// unless a key has been used with the database: a new key could not decrypt its secrets.
+    /// Reads the key-encryption keys for a database. If there is no key, creates a new key in a key file or wrapped by
+    /// the provider. Fails instead if a key has been used with the database, because a new key could not decrypt the
+    /// stored secrets.
     pub(crate) fn read_or_create(&self, database: &Database) -> Result<Keyring, NodeError> {
         match (self.read_for(database)?, self) {
             (Some(keyring), _) => Ok(keyring),
@@ -150,7 +145,8 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Rejects a database whose keys are elsewhere.
+    /// Rejects a database that has used keys of another source. Call only if this provider has wrapped no key of the
+    /// database.
     fn refuse_foreign(&self, database: &Database) -> Result<(), NodeError> {
         if !database.has_kek_mark().map_err(database_error)? {
             return Ok(());
@@ -235,7 +231,8 @@ pub(crate) fn parse_file(file: &Path, text: &str) -> Result<Keyring, NodeError> 
     })
 }
 
-/// Returns whether the file is missing. A file that cannot be found for another reason is not.
+/// Returns true if the file does not exist. Returns false if another error prevents the look-up, for example a missing
+/// permission.
 fn is_missing(file: &Path) -> bool {
     match file.try_exists() {
         Ok(exists) => !exists,
@@ -245,7 +242,7 @@ fn is_missing(file: &Path) -> bool {
 
 /// Rejects a missing key file if a key has been used with the database.
 pub(crate) fn refuse_used(file: &Path, database: &Database) -> Result<(), NodeError> {
-    // Another process may have created the file before its key was used, but after this process has looked for the file.
+    // Looks for the file again. Another process may have created the file and used its key since the last look-up.
     if database.has_kek_mark().map_err(database_error)? && is_missing(file) {
         let name = database.file().map_or_else(String::new, |path| format!(" {}", path.display()));
         return Err(NodeError::Keys(Failure::new(format!(
@@ -256,32 +253,19 @@ pub(crate) fn refuse_used(file: &Path, database: &Database) -> Result<(), NodeEr
     Ok(())
 }
 
-/// Creates the key file with a new key. Another process may create the file first: its file stays.
+/// Creates the key file with a new key. If another process creates the file first, that file stays.
 fn create(file: &Path) -> Result<(), NodeError> {
     let line = new_line(FIRST_VERSION)?;
     create_with(file, &Zeroizing::new(format!("{}\n", line.as_str())))
 }
 
-/// Creates the key file with these lines. Another process may create the file first: its file stays.
+/// Creates the key file with these lines. If another process creates the file first, that file stays.
 pub(crate) fn create_with(file: &Path, lines: &str) -> Result<(), NodeError> {
     data_folder::create_parent(file)?;
-    write_new(file, lines).map_err(|error| {
+    new_file::write(file, lines).map_err(|error| {
         let message = format!("the key file {} cannot be written", file.display());
         NodeError::Keys(Failure::caused(message, error))
     })
-}
-
-/// Writes a new file with these lines. A crash or a full disk leaves either the whole file or none at its path.
-fn write_new(path: &Path, lines: &str) -> io::Result<()> {
-    let folder = owned_file::folder_of(path);
-    let mut file = NamedTempFile::with_prefix_in("kek.", &folder)?;
-    file.write_all(lines.as_bytes())?;
-    owned_file::give_to_owner_of(&folder, file.as_file())?;
-    file.as_file().sync_all()?;
-    match file.persist_noclobber(path) {
-        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
-        Ok(_) | Err(_) => File::open(folder)?.sync_all(),
-    }
 }
 
 const FIRST_VERSION: u32 = 1;

@@ -1,9 +1,9 @@
 //! The folder of a witness: its keys, and for each log the checkpoint that it has cosigned last.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs,
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::{Failure, NodeError},
-    files::{regular_file, secret_file},
+    files::{new_file, regular_file, secret_file},
 };
 
 pub(super) struct WitnessState {
@@ -51,7 +51,7 @@ impl WitnessState {
         read.map(Some).ok_or_else(damaged)
     }
 
-    /// Replaces the last checkpoint of a log. It is on the disk when this returns.
+    /// Replaces the last checkpoint of a log. The new checkpoint is on the disk when this function returns.
     pub(super) fn store(&self, origin: &str, note: &Note) -> Result<(), NodeError> {
         let file = self.file(origin);
         owned_file::replace(&file, |new| new.write_all(note.to_string().as_bytes()))
@@ -79,11 +79,7 @@ fn create_key(file: &Path) -> Result<(), NodeError> {
     let secret = sealpost_wallet::random::<32>().map(Zeroizing::new);
     let secret = secret.map_err(|error| unusable(file, io::Error::other(error)))?;
     let text = Zeroizing::new(hex::encode(&secret[..]));
-    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
-    match created.and_then(|mut key| key.write_all(text.as_bytes()).and_then(|()| key.sync_all())) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(unusable(file, error)),
-        _ => Ok(()),
-    }
+    new_file::write(file, &text).map_err(|error| unusable(file, error))
 }
 
 fn name_fault(fault: KeyFault) -> NodeError {
