@@ -9,7 +9,7 @@ use sealpost_transparency::{
 use thiserror::Error;
 use ureq::Agent;
 
-/// A witness that cosigns the checkpoints of this service. A witness with two keys is there twice, with one URL.
+/// A witness that cosigns the checkpoints of this service. A witness with two keys needs two values with the same URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogWitness {
     /// A public key of the witness.
@@ -18,7 +18,7 @@ pub struct LogWitness {
     pub url: String,
 }
 
-/// A witness with its keys, and the size that it has cosigned last.
+/// A witness with its keys, and the size of the log in the checkpoint that it has cosigned last.
 struct AskedWitness {
     url: String,
     keys: Vec<VerifierKey>,
@@ -45,7 +45,7 @@ enum CosignFault {
     Status { status: u16, body: String },
 }
 
-/// Starts the thread. Its end may take [`TIMEOUT`] for each witness.
+/// Starts the thread. Stopping the thread can take two requests of at most [`TIMEOUT`] for each witness.
 pub(crate) fn start(
     witnesses: Vec<LogWitness>,
     sealpost: Arc<Sealpost>,
@@ -58,15 +58,22 @@ pub(crate) fn start(
         .timeout_global(Some(TIMEOUT))
         .build()
         .into();
+    let mut has_failed = false;
     PeriodicThread::start("cosigners", PERIOD, move || {
-        if let Err(error) = collect(&client, &mut witnesses, &sealpost) {
+        let done = collect(&client, &mut witnesses, &sealpost);
+        // Logs only the first of consecutive failures.
+        if let Err(error) = &done
+            && !has_failed
+        {
             tracing::warn!(%error, "the log has no new cosignatures; it is tried again");
         }
+        has_failed = done.is_err();
         ControlFlow::Continue(())
     })
 }
 
-/// Asks all witnesses to cosign the newest checkpoint, and stores it with all cosignatures.
+/// Asks all witnesses to cosign the newest checkpoint, and stores the checkpoint with all cosignatures. Does nothing if
+/// the newest checkpoint was cosigned before.
 fn collect(
     client: &Agent,
     witnesses: &mut [AskedWitness],
@@ -107,8 +114,9 @@ impl AskedWitness {
         all
     }
 
-    /// Asks for the cosignatures of all keys, and adds them to `cosigned`. Asks again with the size that the witness
-    /// names, because other nodes ask too.
+    /// Asks for the cosignatures of all keys, and adds them to `cosigned`. If the witness has cosigned another size at
+    /// the request of another node, asks again with that size. Fails if that size is larger than `size`, the size of
+    /// the checkpoint, or if the cosignature of a key is missing.
     fn ask(
         &mut self,
         client: &Agent,

@@ -32,7 +32,7 @@ pub(crate) fn start(
         size,
         free_to_begin: min_free_bytes.saturating_add(size),
         is_held: false,
-        has_warned: false,
+        has_failed: false,
     };
     keeper.poll(&database);
     PeriodicThread::start("disk-reserve", PERIOD, move || {
@@ -48,18 +48,19 @@ struct ReserveKeeper {
     /// Number of bytes that must be free on the disk before the reserve file is created.
     free_to_begin: u64,
     is_held: bool,
-    has_warned: bool,
+    /// Whether the last call failed. Only the first of consecutive failures is logged.
+    has_failed: bool,
 }
 
 impl ReserveKeeper {
     fn poll(&mut self, database: &Database) {
         let done = database.free_bytes().and_then(|free| self.adjust(free.unwrap_or(u64::MAX)));
-        if let Err(error) = done {
-            if !self.has_warned {
-                tracing::warn!(%error, file = %self.file.display(), "the disk reserve cannot be kept");
-            }
-            self.has_warned = true;
+        if let Err(error) = &done
+            && !self.has_failed
+        {
+            tracing::warn!(%error, file = %self.file.display(), "the disk reserve cannot be kept");
         }
+        self.has_failed = done.is_err();
     }
 
     fn adjust(&mut self, free: u64) -> io::Result<()> {
@@ -106,7 +107,7 @@ mod tests {
             size: 100_000,
             free_to_begin: 500_000,
             is_held: false,
-            has_warned: false,
+            has_failed: false,
         };
         let size = || fs::metadata(&file).ok().map(|file| file.len());
         keeper.adjust(499_999).unwrap();
@@ -129,9 +130,9 @@ mod tests {
         let file = folder.path().join("x.reserve");
         fs::write(&file, "x").unwrap();
         let (size, free_to_begin) = (10, 20);
-        let (is_held, has_warned) = (false, false);
+        let (is_held, has_failed) = (false, false);
         let mut keeper =
-            ReserveKeeper { file: file.clone(), size, free_to_begin, is_held, has_warned };
+            ReserveKeeper { file: file.clone(), size, free_to_begin, is_held, has_failed };
         keeper.adjust(9).unwrap();
         assert!(!file.exists());
     }
