@@ -51,7 +51,7 @@ pub(crate) fn recover_and_attach(
         }
     }
     let journal = journal.attach(database, clock)?;
-    // Creates the file now, so that the log shows at once if it cannot be created.
+    // `name` creates the file, so that a failure is logged at the start and not at the first revocation.
     if let Some(name) = journal.name() {
         tracing::debug!(file = %journal.path().display(), "recording revocations in the journal");
         let mark = database.journal_mark(&name).map_err(database_error)?;
@@ -68,27 +68,34 @@ pub(super) fn find_gap(
     expected: u64,
 ) -> Result<u64, NodeError> {
     let gap = journal.find_gap(expected).map_err(|fault| unusable(journal.path(), fault))?;
-    // Acts in memory are not lost. Their write is tried again.
+    // Stores no gap while acts wait in memory. These acts are not lost, because their write is tried again.
     journal.set_gap(gap.filter(|_| journal.pending() == 0));
     let name = journal.known_name().unwrap_or_default();
     Ok(database.journal_mark(&name).map_err(database_error)?.unwrap_or(0))
 }
 
-/// Compares the database of a running node with the journal. If the database lost commits, for example in a failover to an
-/// asynchronous standby, applies the journal and ends all sessions. Returns whether the journal was applied.
+/// Compares the database of a running node with the journal. If the database lost commits, for example in a failover to
+/// an asynchronous standby, applies the journal and ends all sessions. Returns whether the journal was applied.
 pub(super) fn recover_if_older(
     journal: &Journal,
     database: &Arc<Database>,
 ) -> Result<bool, NodeError> {
-    // Read before the mark in the database, because transactions raise both at any time.
+    // The mark of the file is read first. If a transaction commits between the two reads, the database then has the
+    // higher mark, and is not taken for older than the file.
     let newest = journal.newest_mark().map_err(|fault| unusable(journal.path(), fault))?;
     let Some(name) = journal.known_name() else { return Ok(false) };
     let mark = database.journal_mark(&name).map_err(database_error)?.unwrap_or(0);
-    // Acts that are not in the file yet would not be applied. Their write is tried again.
-    if mark >= newest || journal.pending() > 0 {
+    if mark >= newest {
+        // An earlier call turned marks off if it failed before it raised the mark, and another node has raised it since.
+        journal.set_marks(true);
         return Ok(false);
     }
-    // New marks would be lower than the marks of the lost acts. Acts without marks keep their order in the file.
+    // Acts that are not in the file yet would not be applied. Their write is tried again.
+    if journal.pending() > 0 {
+        return Ok(false);
+    }
+    // Until the mark in the database is raised, new acts get no marks, and keep their order in the file. New marks
+    // would be lower than the marks of the lost acts, and would place the new acts before the lost acts.
     journal.set_marks(false);
     let content = file::read(journal.path()).map_err(|fault| unusable(journal.path(), fault))?;
     if let Some(content) = &content {
