@@ -223,7 +223,8 @@ impl Shared {
         Ok(Arc::new(dispatcher))
     }
 
-    /// Starts the thread that loads new keys. Keys that the settings contain never change.
+    /// Starts the thread that loads new keys. Returns `None` if the settings contain the keys, because such keys never
+    /// change.
     fn watch_keys(
         &self,
         source: &KeySource<'_>,

@@ -20,7 +20,7 @@ pub enum NodeError {
     /// The database cannot be used, for example because it cannot be opened.
     #[error(transparent)]
     Database(Failure),
-    /// A file with a secret cannot be read, or other users of the machine can read it.
+    /// A file or folder of the operator cannot be used, such as a secret file, a backup or a revocation journal.
     #[error(transparent)]
     File(Failure),
     /// The key provider refuses the use of its key, or cannot be used.
@@ -32,7 +32,7 @@ pub enum NodeError {
     /// A setting has an invalid value.
     #[error(transparent)]
     Setting(Failure),
-    /// A part of the node for which there is no other variant cannot start.
+    /// The node or one of its parts cannot start, for a cause that has no variant of its own.
     #[error(transparent)]
     Start(Failure),
     /// The TLS certificate or its private key cannot be used.

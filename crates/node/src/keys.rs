@@ -21,8 +21,8 @@ pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
         .map_err(|error| NodeError::Keys(Failure::caused("no key can be created", error)))
 }
 
-/// Reads the key-encryption keys for a database. Creates the key file if it is missing and no key has been used with the
-/// database.
+/// Reads the key-encryption keys for a database. Creates the first key, in a key file or wrapped by the provider, if
+/// there is no key and no key has been used with the database.
 ///
 /// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
 /// text encrypted under one key version.
@@ -36,7 +36,8 @@ pub fn open(
 }
 
 /// Reads the key-encryption keys for a command that authenticates rows, and attaches them to the database. Rejects keys
-/// that do not match the database. If the key file is missing, attaches no keys: the command then fails if it needs them.
+/// that do not match the database. Returns `None` and attaches no keys if the key file is missing, or if the provider
+/// has wrapped no key. A command that needs the keys then fails.
 pub fn attach(
     source: &source::KeySource<'_>,
     database: &sealpost_storage::Database,

@@ -148,8 +148,8 @@ async fn accept_tls(
     Ok((client_stream(&bounds, stream, membership), peer))
 }
 
-/// Responds to a client that speaks HTTP without TLS. The first byte of a request is a letter, and never the first byte
-/// of a TLS handshake.
+/// Refuses a client that speaks HTTP without TLS: sends an error response, and returns `InvalidData`. Recognizes such a
+/// client by its first byte, which is a letter. A TLS handshake never begins with a letter.
 async fn refuse_plain_http(bounds: &Bounds, stream: &mut TcpStream) -> io::Result<()> {
     let mut first = [0];
     stream.peek(&mut first).await?;
@@ -167,8 +167,8 @@ async fn refuse_plain_http(bounds: &Bounds, stream: &mut TcpStream) -> io::Resul
 }
 
 /// Sets `TCP_NODELAY` on a new connection, and counts the connection as anonymous unless it comes from a trusted proxy.
-/// Without `TCP_NODELAY`, the first response after a TLS handshake waits about 40 ms, until the client has acknowledged
-/// the session tickets.
+/// Returns the address of the client, and the `Membership` of an anonymous connection. Without `TCP_NODELAY`, the first
+/// response after a TLS handshake waits about 40 ms, until the client has acknowledged the session tickets.
 fn admit(
     bounds: &Bounds,
     stream: &TcpStream,

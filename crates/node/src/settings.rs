@@ -162,7 +162,8 @@ pub struct KeySettings {
     pub recheck: Duration,
     /// The time for which a running node keeps the keys while the provider cannot be reached.
     pub grace: Duration,
-    /// Whether the start waits for the provider if it refuses or cannot be reached. Otherwise the start fails.
+    /// Whether the start waits while the provider refuses or cannot be reached. If false, the start fails, except with
+    /// a quorum.
     pub wait: bool,
 }
 
@@ -210,7 +211,8 @@ impl HttpSettings {
 }
 
 impl KeySettings {
-    /// Returns true if the start waits for the provider. A quorum has no shares at the start of a process.
+    /// Returns true if the start waits for the provider. The start always waits for a quorum, because operators give
+    /// its shares only after the process has started.
     pub(crate) fn waits(&self) -> bool {
         self.wait || matches!(self.provider, Some(ProviderName::Quorum(_)))
     }

@@ -10,8 +10,8 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Opens a database and creates its folder if necessary. Does not migrate the database. Refuses an embedded database with
-/// another hard link.
+/// Opens a database and creates its folder if necessary. Does not migrate the database. Refuses an embedded database
+/// with another hard link.
 pub fn open_database(
     settings: &DatabaseSettings,
     url: &DatabaseUrl,

@@ -34,7 +34,8 @@ fn journal(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeE
     gap_of(&settings.database, &opened.database, &clock)
 }
 
-/// Compares a configured URL only: the default depends on the port that the server gets.
+/// Returns a warning if another running server has a public URL that differs from the configured one. Returns `None` if
+/// no URL is configured, because the default depends on the port that the server gets.
 fn other_url(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeError> {
     let (Some(url), DatabaseUrl::Postgres(_)) =
         (&settings.http.base_url, settings.database.database_url())

@@ -116,7 +116,7 @@ fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     Ok(rights.into_iter().chain(publication).collect())
 }
 
-/// Names the session or slot with the oldest snapshot. Warns if the snapshot is old.
+/// Names the holder of the oldest snapshot, such as a session or a replication slot. Warns if the snapshot is old.
 fn oldest_snapshot(database: &Database) -> Result<Finding, StoreError> {
     let Some(oldest) = database.oldest_snapshot()? else {
         return Ok(Finding::ok("snapshots", "no open snapshot keeps old row versions"));
@@ -125,7 +125,8 @@ fn oldest_snapshot(database: &Database) -> Result<Finding, StoreError> {
     let age_text = age.map(|age| format!(", {} s old", age.as_secs())).unwrap_or_default();
     let text =
         format!("{holder} has the oldest snapshot{age_text}; {transactions} later transactions");
-    // SQLite shows no age of another process's snapshot, and reports only snapshots that keep a long log.
+    // On SQLite, the number of transactions is 0, and only a snapshot that keeps a long log is reported. Such a
+    // snapshot counts as old even if its age is unknown.
     let is_old = age.map_or(transactions == 0, |age| age >= SNAPSHOT_OLD)
         || transactions >= LATER_TRANSACTIONS_MANY;
     Ok(if is_old {

@@ -7,7 +7,7 @@ use sealpost_storage::{DatabaseUrl, owned_file};
 
 use crate::{doctor::finding::Finding, settings::DatabaseSettings};
 
-/// Checks the data folder of an embedded database. Returns no findings for PostgreSQL, which has no data folder.
+/// Checks the data folder of an embedded database. Returns no findings with PostgreSQL.
 pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
     let file = owned_file::resolve_links(&file);

@@ -23,8 +23,9 @@ use crate::{
     settings::{JournalLocation, Settings},
 };
 
-/// Returns a finding for each file that the server cannot use. Each file must be usable for the owner of its folder, as
-/// whom the server runs. If root does not run the check, the files must also be usable for the present user.
+/// Returns a finding for each file that the server cannot use. The server runs as the owner of the folder, so this
+/// owner must be able to read and write each file. If a user other than root runs the check, this user must have the
+/// same access.
 pub(super) fn check(settings: &Settings) -> Vec<Finding> {
     let mut findings: Vec<_> =
         files(settings).iter().filter_map(|file| refusal(file)).map(fail).collect();
@@ -75,7 +76,7 @@ fn journals(settings: &Settings, database: Option<&Path>) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(is_journal).collect()
 }
 
-/// Returns the reason why the server cannot use the file, with advice.
+/// Returns the reason why the server cannot use the file, with advice. Returns `None` if the server can use the file.
 fn refusal(file: &Path) -> Option<String> {
     let (own, folder) = (fs::metadata(file).ok()?, fs::metadata(folder_of(file)).ok()?);
     let is_open =

@@ -1,5 +1,5 @@
-//! The file that a restore reads: a backup, or the database file of a stopped server with the log beside it. The file is
-//! never changed.
+//! The file that a restore reads: a backup, or the database file of a stopped server with the log beside it. The file
+//! is never changed.
 
 use std::{
     fs::{self, File},
@@ -28,13 +28,15 @@ pub(super) struct BackupSource {
     /// The path without symbolic links. SQLite's logs are beside it.
     path: PathBuf,
     file: File,
-    /// True if the file is of a server, and no log is beside it. After an orderly stop, a server leaves no log.
+    /// True if the file is the database file of a server, and no write-ahead log is beside the file. An orderly stop
+    /// leaves no log, but after a crash the newest commits are then missing.
     pub(super) lacks_log: bool,
 }
 
 impl BackupSource {
-    /// Opens the file. Refuses the database to replace, a file without its log, and a file in the folder `work`, which
-    /// the restore deletes.
+    /// Opens the file. Refuses the database to replace, a file in the folder `work`, which the restore deletes, and a
+    /// file that is no SQLite database. Also refuses a file whose log may be beside another hard link, and a file with
+    /// a log that does not belong to the file.
     pub(super) fn open(backup: &Path, database: &Path, work: &Path) -> Result<Self, NodeError> {
         let opened = fs::canonicalize(backup)
             .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path, lacks_log: false }));
@@ -77,7 +79,8 @@ impl BackupSource {
         Ok(source)
     }
 
-    /// Copies the file and its logs, and checks the copy.
+    /// Copies the file and its logs, and checks the copy. Refuses a file that another process uses, a damaged log, and
+    /// a log of another database.
     pub(super) fn copy_to(&self, copy: &Path) -> Result<(), NodeError> {
         let cannot = |error| self.cannot(&format!("be copied to {}", copy.display()), error);
         self.refuse_if_used()?;
@@ -88,7 +91,7 @@ impl BackupSource {
             if self.log_bytes(suffix) == 0 {
                 continue;
             }
-            // Read before the first log is beside the copy.
+            // Reads the id before the first log is beside the copy, because SQLite would apply the log.
             id_without_log = id_without_log.or_else(|| backup_identity(copy));
             let log = open_log(&with_suffix(&self.path, suffix)).map_err(cannot)?;
             write_copy(&log, &with_suffix(copy, suffix)).map_err(cannot)?;
@@ -160,8 +163,8 @@ impl BackupSource {
     }
 }
 
-/// Returns whether another process uses the file as a database. SQLite holds a lock on the file for as long as a connection
-/// with a write-ahead log is open.
+/// Returns whether another process uses the file as a database. SQLite holds a lock on the file for as long as a
+/// connection with a write-ahead log is open.
 pub(super) fn is_used(file: &File) -> io::Result<bool> {
     match fcntl_getlk(file, &Flock::from(FlockType::WriteLock)) {
         // The file system has no locks, so that no server runs on the file.
@@ -170,7 +173,8 @@ pub(super) fn is_used(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Opens a log. Refuses a symbolic link, as SQLite does: root would copy any file for the owner of the folder.
+/// Opens a log. Refuses a symbolic link, as SQLite does. If root restores a backup, the owner of the folder could get a
+/// copy of any file through such a link.
 fn open_log(path: &Path) -> io::Result<File> {
     let log = regular_file::open(path)?;
     let (opened, named) = (log.metadata()?, fs::symlink_metadata(path)?);

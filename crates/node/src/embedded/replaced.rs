@@ -25,7 +25,8 @@ pub(super) fn give_second_name(database: &Path, now: Timestamp) -> io::Result<Op
     Ok(None)
 }
 
-/// Moves the write-ahead log of a database to its other name. SQLite would apply the log to a new file under the old name.
+/// Renames the write-ahead log of `database` so that it belongs to `other_name`. If the log stayed, SQLite would apply
+/// the log to the new file under the old name.
 pub(super) fn move_log(database: &Path, other_name: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm"] {
         let log = with_suffix(database, suffix);

@@ -77,7 +77,7 @@ pub fn restore(
         let replaced = replace(&ready, &database, SystemClock.now())?;
         Ok(Restored { recovery, database, replaced, lacks_log: source.lacks_log })
     });
-    // The folder is only a leftover. The next restore removes it, too.
+    // Ignores an error, because the next restore removes the folder, too.
     drop(remove_folder(&work));
     prepared
 }
@@ -132,7 +132,7 @@ fn check_keys(
 
 /// Moves the content of the old database's write-ahead log into its file. Afterwards a crash during the replacement
 /// leaves either database complete. Refuses to continue if a readable database keeps content in its log, or if another
-/// process uses it.
+/// process uses the database.
 fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeError> {
     if !database.exists() {
         return Ok(());

@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 
 /// Returns the number of bytes before the first damaged frame, if a commit follows it. Returns `None` if SQLite reads
-/// all commits. A cut at the end is no damage: a crash leaves it while a commit is written.
+/// all commits. An incomplete commit at the end is no damage, because a crash during its write leaves one.
 pub(super) fn damaged_at(mut log: impl Read) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !read_whole(&mut log, &mut header)? {

@@ -1,4 +1,4 @@
-//! Writes the revocations that are in force into a journal that lacks acts, and looks for such a journal.
+//! Completes a revocation journal that lacks revocations of its database, and detects such a journal.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -46,8 +46,8 @@ pub fn complete_journal(
         );
     }
     let header = own.header(database)?;
-    // Raised before the state is read, and before the file changes. An interrupted command leaves a journal that lacks
-    // acts, as before.
+    // Raises the mark in the database before the state is read and the file changes. If the command is interrupted, the
+    // file has a lower mark than the database, and still counts as a journal that lacks acts.
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0) + 1;
     database.raise_journal_mark(&header.journal, mark).map_err(database_error)?;
     let acts = database.acts_in_force().map_err(database_error)?;
@@ -57,7 +57,8 @@ pub fn complete_journal(
     Ok(JournalCompleted { journal: own.path, entries: entries.len() })
 }
 
-/// Returns a warning if the journal of a database lacks acts. Changes nothing.
+/// Returns a warning if the journal of a database lacks revocations. Returns `None` if the journal is complete or off.
+/// Changes nothing.
 pub(crate) fn gap_of(
     settings: &DatabaseSettings,
     database: &Database,

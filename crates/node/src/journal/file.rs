@@ -26,8 +26,8 @@ pub(crate) struct JournalContent {
     pub(crate) damaged: usize,
 }
 
-/// The highest mark in the first part of a journal file. A mark is a number that each transaction with journaled changes
-/// raises.
+/// The highest mark in the first part of a journal file. A mark is a number that each transaction with journaled
+/// changes raises.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SearchedMarks {
     /// Length of the part in bytes. It ends with a complete line.
@@ -53,8 +53,8 @@ impl JournalContent {
     }
 
     /// Returns the entries in the order of their commits, which is the order of their marks. Concurrent processes can
-    /// append in another order. An entry without a mark follows the entries with the highest mark before it. If an
-    /// entry has an earlier time than its predecessor, it gets the time of the predecessor.
+    /// append in another order. An entry without a mark is sorted by the highest mark that precedes the entry in the
+    /// file. If an entry has an earlier time than its predecessor, it gets the time of the predecessor.
     pub(crate) fn in_commit_order(&self) -> Vec<Entry> {
         let mut highest = 0;
         let mut placed: Vec<(u64, Entry)> = Vec::with_capacity(self.entries.len());
@@ -90,8 +90,9 @@ pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> 
     }
 }
 
-/// Searches the lines after the searched part for marks. Begins again if the file is shorter, as after a compaction.
-/// Returns marks of zero if the file does not exist.
+/// Searches the complete lines after the part `searched` for higher marks. Returns the part that is searched now, with
+/// its highest mark. Searches the whole file if the file is shorter than `searched`, for example after a compaction.
+/// Returns an empty part with mark 0 if the file does not exist.
 pub(crate) fn search_marks(
     path: &Path,
     searched: SearchedMarks,
@@ -158,7 +159,8 @@ pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFa
     replace(path, &content.header, |content| compacted(content, keep_from))
 }
 
-/// Adds entries to the journal, and ends its state `partial`. Keeps all entries. Creates the file if it is missing.
+/// Adds entries to the journal, and removes the word `partial` from its header. Keeps all entries. Creates the file if
+/// it is missing.
 pub(crate) fn complete(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
     replace(path, new, |content| {
         let header = Header { is_partial: false, ..content.header.clone() };

@@ -7,7 +7,8 @@ use std::path::Path;
 /// The reason why a journal lacks acts of its database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JournalGap {
-    /// The file lost acts: the database has counted more.
+    /// The file lost acts: its mark `newest` is lower than `expected`, a mark that the database had some time before.
+    /// Each transaction with acts raises the mark.
     Lost { newest: u64, expected: u64 },
     /// The database had acts before the journal began.
     Partial,

@@ -48,7 +48,7 @@ impl Journal {
         Self { path, new, name, has_marks, searched, clock, gap, pending, pending_count }
     }
 
-    /// Records later acts with or without marks.
+    /// Sets whether later acts are recorded with marks.
     pub(super) fn set_marks(&self, has_marks: bool) {
         self.has_marks.store(has_marks, Ordering::Release);
     }
@@ -84,8 +84,9 @@ impl Journal {
         gap.map(|gap| gap.warning(&self.path))
     }
 
-    /// Compares the file with `expected`, a mark that the database had some time before. Transactions raise the mark in
-    /// the database first, and append to the file after their commit.
+    /// Checks whether the file lacks acts of the database, and returns this gap. `expected` is a mark that the database
+    /// had some time before. The present mark of the database can be too high, because transactions append to the file
+    /// only after their commit has raised the mark.
     pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
         let header = self.reread_header()?;
         let newest = self.newest_mark()?;
@@ -95,7 +96,7 @@ impl Journal {
         Ok(header.is_partial.then_some(JournalGap::Partial))
     }
 
-    /// Stores what the last comparison with the database has found.
+    /// Stores the result of the last comparison with the database: a gap, or `None` if the file lacks no act.
     pub(super) fn set_gap(&self, gap: Option<JournalGap>) {
         *self.gap.lock() = gap;
     }

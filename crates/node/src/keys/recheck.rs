@@ -15,13 +15,14 @@ pub(super) struct Recheck {
 }
 
 impl Recheck {
-    /// Starts with a permission: at its start, a node has unwrapped the keys.
+    /// Starts with a permission at `now`, because the node has just unwrapped the keys.
     pub(super) fn new(settings: &KeySettings, now: Instant) -> Self {
         let KeySettings { recheck, grace, .. } = *settings;
         Self { every: recheck, grace, asked_at: now, allowed_at: now }
     }
 
-    /// Asks the provider if it is time. Returns false if the keys are withdrawn.
+    /// Asks the provider again if the interval since the last question is over. Returns false if the provider refuses,
+    /// or if it has given no permission within the grace period.
     pub(super) fn may_continue(
         &mut self,
         now: Instant,

@@ -147,8 +147,8 @@ impl KeyReader {
         Ok(())
     }
 
-    /// Asks a provider to unwrap the keys again. Other origins are not asked, and nothing is asked while the database
-    /// cannot be read.
+    /// Asks the provider to unwrap the keys again. Returns `Ok` without a question if the keys are in a file, or if the
+    /// database cannot be read.
     fn ask(&self) -> Result<(), ProviderError> {
         let KeyOrigin::Provider(provider) = &self.origin else { return Ok(()) };
         let Ok(wrapped) = self.database.wrapped_keks() else { return Ok(()) };

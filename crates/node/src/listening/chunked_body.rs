@@ -30,7 +30,8 @@ pub(super) enum ChunkedBody {
 impl ChunkedBody {
     pub(super) const START: Self = Self::Size(None);
 
-    /// Scans bytes of the body, and returns the number of bytes up to the end of the body or up to an error.
+    /// Scans the next bytes of the body, and returns the number of scanned bytes. The scan stops at the end of the
+    /// body, or before a byte that breaks the coding.
     pub(super) fn scan(&mut self, bytes: &[u8]) -> usize {
         let mut scanned = 0;
         while let Some(byte) = bytes.get(scanned).filter(|_| !self.is_over()) {

@@ -143,7 +143,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Passes on the next bytes of the current request.
+    /// Passes on the next bytes of the current request. Completes without bytes if the input has ended, or if the body
+    /// is broken.
     fn poll_request(
         &mut self,
         cx: &mut Context<'_>,
@@ -198,7 +199,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         is_responded && !self.is_write_blocked && !self.framing.is_last()
     }
 
-    /// Passes on at most `left` bytes of `held`. Returns false if more bytes must be received before.
+    /// Passes on at most `left` bytes of `held`. Returns false if no byte was passed on, because the head is incomplete
+    /// or was refused.
     fn pass_held(&mut self, buf: &mut ReadBuf<'_>, left: usize) -> bool {
         if self.passable == 0 && !self.held.is_empty() {
             match self.framing.pass(&mut self.held) {
@@ -239,7 +241,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         passed > 0
     }
 
-    /// Receives the next requests while the response to the current request is not written yet.
+    /// Receives the next requests into `held` while the response to the current request is not written yet. Completes
+    /// only if the connection fails, or if the client has closed its side and `held` is empty.
     fn poll_ahead(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
             let left = self.head_bytes_max.saturating_sub(self.held.len());
@@ -316,7 +319,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Replaces the response that the HTTP library writes without a handler. Such responses have no body.
+    /// Writes an error response with a body in place of `response`, which the HTTP library has created without a
+    /// handler and without a body. Then completes with the length of `response`.
     fn poll_replace(&mut self, cx: &mut Context<'_>, response: &[u8]) -> Poll<io::Result<usize>> {
         let is_timeout = response.get(..12).is_some_and(|line| line.ends_with(b" 408"));
         self.refuse(if is_timeout {
@@ -390,7 +394,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Further requests are not executed. The client may have sent them before it has read the response.
+        // The client may have sent further requests before it has read the last response. `poll_end` discards these
+        // requests.
         if self.framing.is_last() && self.ending.is_none() {
             self.ending = Some(Ending::Responding(Vec::new()));
         }

@@ -26,7 +26,7 @@ enum RequestPart {
 }
 
 impl RequestFraming {
-    /// Expects the first request of a connection.
+    /// Creates the framing of a request of which no byte was passed on.
     pub(super) fn new() -> Self {
         Self { part: RequestPart::Head, is_last: false }
     }
@@ -52,7 +52,7 @@ impl RequestFraming {
     }
 
     /// Returns the number of bytes at the start of `bytes` that belong to the current request. Only these bytes go to
-    /// the HTTP library. Returns 0 while the head is incomplete.
+    /// the HTTP library. Returns 0 while the head is incomplete, and an error if the head is invalid.
     pub(super) fn pass(&mut self, bytes: &mut [u8]) -> Result<usize, Problem> {
         let mut passed = 0;
         if self.is_in_head() {

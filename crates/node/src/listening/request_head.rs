@@ -26,8 +26,9 @@ pub(super) enum BodyFraming {
 }
 
 impl RequestHead {
-    /// Parses the head at the start of `bytes`. Returns `None` if the head is incomplete. Overwrites upgrades that the
-    /// HTTP library must ignore with spaces.
+    /// Parses the head at the start of `bytes`. Returns `None` if the head is incomplete. If the body is not
+    /// [`BodyFraming::UntilClose`], overwrites the values that name an upgrade with spaces, so that the HTTP library
+    /// ignores the upgrade.
     pub(super) fn parse(bytes: &mut [u8]) -> Result<Option<Self>, Problem> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut request = Request::new(&mut headers);
@@ -81,7 +82,7 @@ impl<'a> HeadFields<'a> {
 
     fn add(&mut self, header: &Header<'_>, start: usize) -> Result<(), Problem> {
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
-        // Most headers end here, after one comparison of their length.
+        // Compares the length first, because most headers have a length that no name below has.
         match header.name.len() {
             4 if is("host") => {
                 if self.has_host {

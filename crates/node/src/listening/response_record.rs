@@ -22,7 +22,7 @@ pub(super) struct ResponseRecord(Rc<Cell<ResponseStage>>);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum ResponseStage {
-    /// No handler has been called. If the HTTP library writes now, it has refused the bytes by itself.
+    /// No handler has been called. In this stage, the HTTP library writes only if it refuses the received bytes.
     #[default]
     Awaited,
     /// A handler runs, or the body of its response is being written.
@@ -41,7 +41,8 @@ impl ResponseRecord {
     }
 }
 
-/// Wraps a service so that the record of the connection follows the responses.
+/// Wraps a service so that it updates the [`ResponseRecord`] of the connection: a request sets `Begun`, and the end of
+/// the response body sets `Complete`.
 pub(super) fn record_responses<I, S, B>(
     service: I,
 ) -> impl ServiceFactory<
@@ -74,7 +75,7 @@ where
     })
 }
 
-/// The body of a response. The HTTP library drops the body after the last byte.
+/// The body of a response. The HTTP library drops the body after the last byte, and the drop sets `Complete`.
 pub(super) struct RecordedBody {
     body: BoxBody,
     record: ResponseRecord,

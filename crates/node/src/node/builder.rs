@@ -72,7 +72,8 @@ impl NodeBuilder {
 
     /// Binds the addresses, starts all components, and serves requests. Must run inside an actix system.
     ///
-    /// With [`KeySettings::wait`], waits for the key provider, and meanwhile responds 503 at the addresses.
+    /// With [`KeySettings::wait`] or a quorum as the key provider, waits for the provider, and meanwhile responds with
+    /// status 503 at the addresses.
     ///
     /// [`KeySettings::wait`]: crate::settings::KeySettings::wait
     pub async fn start(self) -> Result<Node, NodeError> {
@@ -126,7 +127,8 @@ impl NodeBuilder {
     }
 }
 
-/// Starts the components. If the start waits for the key provider, calls `wait` once, and tries again.
+/// Starts the components. If the key provider does not unwrap the keys and the settings allow waiting, calls `wait`
+/// once to serve status 503, and tries again until the start succeeds. Returns any other error at once.
 async fn start_with_keys(
     settings: &Arc<Settings>,
     base_url: &BaseUrl,

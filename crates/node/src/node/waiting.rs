@@ -18,11 +18,12 @@ use crate::{
     },
 };
 
-/// The servers of a node without keys.
+/// The HTTP servers of a node that waits for its keys. They respond to almost all requests with status 503.
 pub(super) struct Waiting(Vec<ServerHandle>);
 
 impl Waiting {
-    /// Serves on the sockets, which the node will serve later.
+    /// Starts the servers on the sockets, which the node itself uses after the wait. At the operations address,
+    /// `/livez` responds with status 200, and `/kek/shares` accepts the shares of a quorum.
     pub(super) fn serve(
         settings: &Settings,
         base_url: &BaseUrl,
@@ -78,7 +79,8 @@ impl Waiting {
     }
 }
 
-/// Adds a share, the text of the body, to the quorum.
+/// Adds a share to the quorum. The body of the request is the text of the share. Responds with the number of shares so
+/// far, or with status 400 if the share is rejected.
 async fn add_share(quorum: web::Data<Quorum>, body: web::Bytes) -> HttpResponse {
     let text = Zeroizing::new(String::from_utf8_lossy(&body).into_owned());
     match text.parse::<Share>().and_then(|share| quorum.add(share)) {

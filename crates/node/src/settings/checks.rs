@@ -101,8 +101,8 @@ fn check_connections(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires that a delivery's lease is longer than a webhook request can take. Otherwise two nodes would send the same
-/// event at once.
+/// Requires that a delivery's lease is longer than a webhook request can take. If the lease ended during the request,
+/// another node could send the same event, too.
 fn check_lease(settings: &Settings) -> Result<(), NodeError> {
     let webhooks = &settings.webhooks.dispatcher;
     let least = webhooks.timeout.saturating_add(LEASE_MARGIN);
@@ -115,8 +115,8 @@ fn check_lease(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires that the connection timeout is longer than the body timeout. Otherwise clients that send a body slowly
-/// would get no error response.
+/// Requires that the connection timeout is longer than the body timeout. With a shorter connection timeout, the
+/// connection of a client that sends a body slowly would be closed without an error response.
 fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     let body_timeout = settings.api.body_timeout;
     if settings.http.connection_timeout <= body_timeout {
