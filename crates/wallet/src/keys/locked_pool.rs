@@ -17,16 +17,21 @@ pub(crate) struct LockedPool {
 #[derive(Default)]
 struct Slabs {
     all: Vec<Slab>,
-    /// The free cells: for each, the index of its slab and its index within the slab.
+    /// The free cells. Each entry has the index of the slab, then the index of the cell in the slab.
     free: Vec<(usize, usize)>,
 }
 
 struct Slab {
-    cells: Box<[[u8; 32]]>,
     /// Keeps the slab locked, so that it is not swapped to disk. `None` if the operating system refused to lock it,
-    /// usually because its limit for locked memory was reached.
+    /// usually because its limit for locked memory was reached. Dropped before `page`: memory is unlocked before it is
+    /// freed.
     lock: Option<LockGuard>,
+    page: Box<Page>,
 }
+
+/// The cells of a slab. The alignment gives each slab its own memory page of 4 KiB. Unlocking it unlocks no other slab.
+#[repr(align(4096))]
+struct Page([[u8; 32]; SLAB_LEN]);
 
 /// A secret in a [`LockedPool`]. Zeroized on drop.
 pub(crate) struct LockedSecret {
@@ -58,15 +63,15 @@ impl Slabs {
             return free;
         }
         let slab = self.all.len();
-        let cells = vec![[0; 32]; SLAB_LEN].into_boxed_slice();
-        let lock = region::lock(cells.as_ptr(), size_of_val(&*cells)).ok();
-        self.all.push(Slab { cells, lock });
+        let page = Box::new(Page([[0; 32]; SLAB_LEN]));
+        let lock = region::lock(page.0.as_ptr(), size_of::<Page>()).ok();
+        self.all.push(Slab { lock, page });
         self.free.extend((1..SLAB_LEN).map(|cell| (slab, cell)));
         (slab, 0)
     }
 
     fn cell(&mut self, slab: usize, cell: usize) -> Option<&mut [u8; 32]> {
-        self.all.get_mut(slab)?.cells.get_mut(cell)
+        self.all.get_mut(slab)?.page.0.get_mut(cell)
     }
 }
 
@@ -97,7 +102,7 @@ impl fmt::Debug for LockedSecret {
     }
 }
 
-/// Number of secrets in a slab, which fills one page of 4 KiB on most machines.
+/// Number of secrets in a slab. 128 secrets of 32 bytes have the size of a memory page of most machines, 4 KiB.
 const SLAB_LEN: usize = 128;
 
 #[cfg(test)]
@@ -116,6 +121,17 @@ mod tests {
         let again = pool.store(&[9; 32]);
         assert_eq!((again.slab, again.cell, *again.copy()), (slab, cell, [9; 32]));
         assert_eq!(pool.slabs.lock().all.len(), 2);
+    }
+
+    #[test]
+    fn each_slab_has_its_own_page() {
+        let mut slabs = Slabs::default();
+        for _ in 0..=SLAB_LEN {
+            slabs.take_cell();
+        }
+        let addresses: Vec<_> = slabs.all.iter().map(|slab| slab.page.0.as_ptr().addr()).collect();
+        assert_eq!((addresses.len(), size_of::<Page>()), (2, 4096));
+        assert!(addresses.iter().all(|address| address % 4096 == 0), "{addresses:?}");
     }
 
     #[test]
