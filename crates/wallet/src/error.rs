@@ -25,17 +25,18 @@ pub enum WalletError {
         "the stored secret does not decrypt under its key-encryption key: restore the original key file or row"
     )]
     NotDecryptable,
-    /// A key could not be derived.
+    /// A key could not be derived, or a MAC or a password hash could not be computed.
     #[error("key derivation failed")]
     NotDerivable,
-    /// A value cannot be encoded as its standard requires.
+    /// A credential cannot be serialized as JSON, or a position is outside its status list.
     #[error("the value cannot be encoded")]
     NotEncodable,
     /// The hash, the metadata, the signature, the sender or the recipient of the envelope is wrong. The error does not
     /// reveal which of these is wrong.
     #[error("the envelope is invalid or addressed to another key")]
     NotOpenable,
-    /// Encryption failed. No plaintext remains in memory.
+    /// Encryption or signing failed. Also returned if a channel does not support the recipient's key, or if an envelope
+    /// names another sender or recipient than its channel.
     #[error("encryption failed")]
     NotSealable,
     /// The stored secret has an unknown format.

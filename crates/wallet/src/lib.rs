@@ -5,9 +5,9 @@
 //! - [`KekProvider`]: wraps key-encryption keys with a key outside the service.
 //! - [`Root`]: 32 random bytes from which all keys of an identity are derived.
 //! - [`Identity`]: the signing and sealing keys of a root. The public signing key is the DID.
-//! - [`seal`] and [`open`]: HPKE (RFC 9180) to the recipient's sealing key, and the sender's
-//!   Ed25519 signature over the result.
-//! - [`ChannelSender`] and [`ChannelReceiver`]: one encapsulation for many envelopes.
+//! - [`seal`] encrypts to the recipient's sealing key with HPKE (RFC 9180), and signs the result with
+//!   the sender's Ed25519 key. [`open`] verifies and decrypts.
+//! - [`ChannelSender`] and [`ChannelReceiver`]: seal and open many envelopes with one key encapsulation.
 //! - [`IssuerSecret`]: the key for signatures by the service itself.
 //! - [`SessionToken`], [`KeyToken`], [`LoginSecret`], [`RecoveryCode`] and [`WebhookSecret`]: secrets
 //!   that leave the service, shown once.

@@ -1,6 +1,6 @@
-//! Derives the keys of an identity from its root, a random secret of 32 bytes, with HKDF-SHA256 (RFC 5869). Each key
-//! has its own label, which is the `info` input of HKDF. The labels must never change: with other labels, stored
-//! envelopes would be unreadable and DIDs would be wrong.
+//! Derives keys with HKDF-SHA256 (RFC 5869) from a random secret of 32 bytes. The secret is the root of an identity, an
+//! issuer key or a key-encryption key. Each derived key has its own label, which is the `info` input of HKDF. The
+//! labels must never change: with other labels, stored envelopes would be unreadable and DIDs would be wrong.
 
 use hkdf::Hkdf;
 use sealpost_domain::Suite;
@@ -27,12 +27,12 @@ pub(crate) fn operator_session_seed(kek: &[u8; 32]) -> Result<Seed, WalletError>
     derive(kek, &[b"sealpost/v1/operator-session"])
 }
 
-/// Derives the Ed25519 key that signs checkpoints of the transparency log from an issuer key.
+/// Derives from an issuer key the Ed25519 key that signs checkpoints of the transparency log.
 pub(crate) fn log_seed(issuer: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(issuer, &[b"sealpost/v1/log"])
 }
 
-/// Derives the HMAC key for the tags of rows from a key-encryption key.
+/// Derives from a key-encryption key the HMAC key that authenticates rows of the database.
 pub(crate) fn row_tag_seed(kek: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(kek, &[b"sealpost/v1/row-tag"])
 }

@@ -40,8 +40,8 @@ impl Root {
         Ok(Self(RootBytes::New(root)))
     }
 
-    /// Encrypts this root secret under the newest key-encryption key. The result is bound to the key and its owner: it can
-    /// be decrypted only with both. So write access to the database alone gives the key to no other account.
+    /// Encrypts this root under the newest key-encryption key. The result decrypts only with the same API key id and
+    /// account id. So an attacker who can only write to the database cannot move the API key to another account.
     pub fn wrap(&self, keyring: &Keyring, key: &OwnedKey) -> Result<Wrapped, WalletError> {
         keyring.wrap(&location(&row_of(key)), self.copy().as_slice())
     }
@@ -56,8 +56,9 @@ impl Root {
         Self::unwrap_at(keyring, &row_of(key), wrapped)
     }
 
-    /// Encrypts a root of an earlier version, which was bound to its key only, for [`Root::unwrap`]. Trusts the owner.
-    /// Returns `None` for a root that is bound to its owner already.
+    /// Converts an encrypted root of an earlier format, which is bound to the id of the API key only. Returns the root
+    /// bound to the account in `key` too, as [`Root::unwrap`] expects. Does not verify that this account owns the API
+    /// key. Returns `None` for a root that is already bound to the account.
     pub fn adopt(
         keyring: &Keyring,
         key: &OwnedKey,
@@ -91,7 +92,7 @@ impl fmt::Debug for Root {
     }
 }
 
-/// An identity that can sign and open envelopes: the in-memory form of a key in use.
+/// An identity with its decrypted root, which can sign and open envelopes.
 pub struct Identity {
     root: Root,
     signing: SigningKey,

@@ -87,7 +87,8 @@ impl Keyring {
     /// Returns the keys as the lines of a key file.
     pub fn to_lines(&self) -> Result<Zeroizing<String>, WalletError> {
         let versions = self.versions();
-        // Allocates the final size at once. A string that grows is copied and leaves a part of the keys in freed memory.
+        // Allocates the final size at once. A string that grows is copied and leaves a part of the keys in freed
+        // memory.
         let mut lines = Zeroizing::new(String::with_capacity(versions.len() * (LINE_LEN_MAX + 1)));
         for version in versions {
             write_line(&mut lines, version, &*self.require(version)?);
@@ -111,7 +112,7 @@ impl Keyring {
         learned
     }
 
-    /// Generates a key-encryption key, and returns it as a line of a key file.
+    /// Generates a key-encryption key, and returns it as a line of a key file. Fails if `version` is 0.
     pub fn fresh_line(version: u32) -> Result<Zeroizing<String>, WalletError> {
         if version == 0 {
             return Err(WalletError::UnknownKekVersion { version });
@@ -124,7 +125,8 @@ impl Keyring {
         Ok(line)
     }
 
-    /// Returns the highest version of the key-encryption key, which encrypts new secrets.
+    /// Returns the highest version of the key-encryption key, which encrypts new secrets. Returns 0 if the keyring has
+    /// no key.
     pub fn newest(&self) -> u32 {
         self.versions().last().copied().unwrap_or_default()
     }
@@ -135,7 +137,8 @@ impl Keyring {
     }
 
     /// Returns whether all secrets are in locked memory, which the operating system does not swap to disk. `false` if
-    /// the operating system's limit for locked memory was too low.
+    /// the operating system's limit for locked memory was too low. Does not check keys that [`Keyring::add_versions`]
+    /// added.
     pub fn is_memory_locked(&self) -> bool {
         self.pool.is_locked()
     }

@@ -1,4 +1,5 @@
-//! The port of key providers. A provider wraps (encrypts) key-encryption keys with a key that never leaves the provider.
+//! The interface to key providers. A provider wraps (encrypts) key-encryption keys with a key that never leaves the
+//! provider.
 
 use std::fmt;
 
@@ -47,12 +48,13 @@ pub enum ProviderError {
 }
 
 impl Keyring {
-    /// Generates a key-encryption key with this version. The keyring has no other key.
+    /// Returns a keyring with one new random key-encryption key, which has this version.
     pub fn generate(version: u32) -> Result<Self, WalletError> {
         Ok(Self::of_keys([(version, Zeroizing::new(random()?))]))
     }
 
-    /// Wraps the key of this version, and checks that the provider can unwrap it again.
+    /// Wraps the key of this version. Then unwraps the result, and fails with [`ProviderError::Unreachable`] if this
+    /// gives another key.
     pub fn wrap_with(
         &self,
         provider: &dyn KekProvider,

@@ -1,5 +1,5 @@
-//! Authenticates rows of the database with HMAC-SHA256. Each version of the key-encryption key has its own HMAC key,
-//! derived from it. A tag is the version, 32 bits, big endian, and the code.
+//! Authenticates rows of the database with HMAC-SHA256. Each HMAC key is derived from one version of the key-encryption
+//! key. The tag of a row is this version (32 bits, big endian), followed by the 32 bytes of the HMAC.
 
 use sealpost_domain::ports::{RowAuthenticator, StoreError};
 use subtle::ConstantTimeEq as _;
@@ -44,7 +44,8 @@ impl RowAuthenticator for Keyring {
     }
 }
 
-/// A missing key is a temporary state of a node, like a database that cannot be reached.
+/// Converts an error of the keyring to [`StoreError::Unavailable`]. A key version that a node lacks is a temporary
+/// state, because a node can add versions at run time.
 fn missing(error: WalletError) -> StoreError {
     StoreError::Unavailable(error.into())
 }

@@ -10,7 +10,7 @@
 //! The key of an envelope is HKDF-Expand (RFC 5869) of the channel's secret and the envelope's id. The nonce is the
 //! envelope's number. An atomic counter issues each number once, so no key is used twice with the same nonce, even if
 //! an id repeats. The associated data is the same as that of an envelope without a channel, followed by the channel's
-//! digest.
+//! digest. The digest is the SHA-256 of all stored fields of the channel except the signature.
 
 mod binding;
 mod cipher;
@@ -65,8 +65,8 @@ pub fn channel_of(envelope: &Envelope) -> Option<ChannelId> {
 
 impl ChannelSender {
     /// Begins a channel for at most `envelopes_max` envelopes. Also returns the [`Channel`] to store, which the
-    /// recipient needs to open the envelopes. The caller must ensure that `sender` and `recipient` belong to the API
-    /// keys that the draft names.
+    /// recipient needs to open the envelopes. Fails with [`WalletError::NotSealable`] if `recipient` is not an X-Wing
+    /// key. The caller must ensure that `sender` and `recipient` belong to the API keys that the draft names.
     pub fn begin(
         draft: &ChannelDraft,
         envelopes_max: u32,

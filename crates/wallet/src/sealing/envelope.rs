@@ -6,8 +6,8 @@
 //! - HPKE encapsulation, ciphertext and tag
 //!
 //! The first six bytes (version 1, suite and version of the sealing key) are part of `info` in HPKE's key schedule. The
-//! associated data names envelope, sender, recipient and time, and the context of the message if it has one. The sender's
-//! signature covers the hash of the sealed bytes and the associated data.
+//! associated data names envelope, sender, recipient and time, and the context of the message if it has one. The
+//! sender's signature covers the hash of the sealed bytes and the associated data.
 //!
 //! HPKE's auth mode is not used: in this mode, the recipient's key could forge envelopes of any sender. RFC 9180,
 //! section 9.1.1, advises a signature instead.
@@ -112,7 +112,8 @@ impl EnvelopeDraft {
         Self { id, sender, recipient, timestamp, context: meta.context.clone() }
     }
 
-    /// Returns the associated data. An empty context adds nothing, so envelopes without context keep their format.
+    /// Returns the associated data: id, sender, recipient, time and message context. An empty context adds no bytes, so
+    /// the associated data is the same as in the format before contexts existed.
     pub(crate) fn associated_data(&self) -> Vec<u8> {
         let timestamp = self.timestamp.as_millis().to_be_bytes();
         let [id, sender, recipient] =
@@ -192,7 +193,7 @@ fn info(header: [u8; HEADER_LEN]) -> Vec<u8> {
     [INFO_PREFIX, &header].concat()
 }
 
-/// Returns the bytes that the sender signs. Their prefix makes the signature invalid in other contexts.
+/// Returns the bytes that the sender signs. The prefix ensures that the signature is valid for envelopes only.
 fn statement(hash: &EnvelopeHash, aad: &[u8]) -> Vec<u8> {
     [STATEMENT_PREFIX, &hash.0, aad].concat()
 }

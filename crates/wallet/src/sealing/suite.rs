@@ -64,7 +64,7 @@ impl SealingPublicKey {
         }
     }
 
-    /// Seals a message. Returns `header`, encapsulation, ciphertext and tag.
+    /// Seals a message. Returns `header`, encapsulation, ciphertext and tag; `None` if the encryption fails.
     pub(crate) fn seal(
         &self,
         header: &[u8],

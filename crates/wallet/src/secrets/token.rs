@@ -1,7 +1,8 @@
-//! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens, `inv_…` invites
-//! and `fm_…` ids of forms. The prefix is followed by 256 random bits in 43 characters of base62, and by a CRC-32 of
-//! the text in 6 characters. GitHub's tokens have the same form. The checksum rejects typing errors without a database
-//! lookup, and helps secret scanners to recognise a secret. The database stores only SHA-256 hashes of the secrets.
+//! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens, `inv_…`
+//! invites and `fm_…` ids of forms. The prefix is followed by 256 random bits in 43 characters of base62, and by a
+//! CRC-32 of the text in 6 characters. GitHub's tokens have the same form. The checksum rejects typing errors without a
+//! database lookup, and helps secret scanners to recognise a secret. The database stores only SHA-256 hashes of the
+//! secrets.
 
 use std::fmt;
 
@@ -26,7 +27,7 @@ macro_rules! bearer_secret {
                 generate(Self::PREFIX).map(Self)
             }
 
-            /// Returns the text, to be shown to its owner once.
+            /// Returns the secret as text, to be shown to its owner once.
             pub fn expose(&self) -> &str {
                 &self.0
             }
@@ -52,7 +53,7 @@ macro_rules! bearer_secret {
 }
 
 bearer_secret!(
-    /// The id of one form on a page of the dashboard, with which the form is used once.
+    /// The id of one form on a page of the dashboard. A form that a browser sends twice is recognised by this id.
     FormId,
     "fm_"
 );

@@ -23,7 +23,8 @@ impl WebhookSecret {
         Ok(Self(bytes))
     }
 
-    /// Parses the text form. Fails with [`WalletError::InvalidWebhookSecret`] if the text is not in this form.
+    /// Parses `whsec_` and the padded base64 of 24 to 64 bytes. Fails with [`WalletError::InvalidWebhookSecret`] for
+    /// any other text.
     pub fn parse(text: &str) -> Result<Self, WalletError> {
         let decoded = text.strip_prefix(Self::PREFIX).and_then(|body| STANDARD.decode(body).ok());
         let bytes = Zeroizing::new(decoded.ok_or(WalletError::InvalidWebhookSecret)?);
@@ -34,7 +35,7 @@ impl WebhookSecret {
         }
     }
 
-    /// Returns the text, to be shown to its owner once.
+    /// Returns the secret as text, to be shown once to the owner of the webhook.
     pub fn expose(&self) -> Zeroizing<String> {
         // Allocates the final size at once. A string that grows is copied and leaves a part of the secret in freed
         // memory.

@@ -46,8 +46,9 @@ impl IssuerSecret {
     }
 }
 
-/// Verifies a signed credential and returns its JSON bytes. `key_of` finds the issuer's public key by `kid`. Returns
-/// `None` for every invalid credential, including credentials over 16 KiB.
+/// Verifies the header and the signature of a credential, and returns its JSON bytes. `key_of` finds the issuer's
+/// public key by `kid`. Returns `None` if the header, key or signature is invalid, or if `token` has more than 16 KiB.
+/// Does not check dates or the revocation status.
 pub fn verify_credential(
     token: &str,
     key_of: impl FnOnce(&str) -> Option<IssuerPublicKey>,

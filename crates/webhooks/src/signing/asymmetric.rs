@@ -23,7 +23,8 @@ pub fn sign_asymmetric(
     format!("{VERSION}{}", STANDARD.encode(signature))
 }
 
-/// Verifies the `v1a` signatures of a request by the rules of [`verify`](crate::verify).
+/// Accepts a request only if one of its `v1a` signatures matches and the timestamp is within five minutes of `now`.
+/// Ignores all other entries, like [`verify`](crate::verify).
 pub fn verify_asymmetric(
     key: &VerifyingKey,
     headers: &SignedHeaders<'_>,

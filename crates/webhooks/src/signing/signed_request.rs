@@ -1,6 +1,6 @@
 //! Builds the request of one attempt from the leased delivery.
 //!
-//! Only this file of the crate reads the content of an event.
+//! No other file of this crate reads the content of an event.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{Event, EventsVersion, LeasedDelivery, TestEvent, Timestamp, TraceParent};
@@ -14,7 +14,8 @@ pub(crate) struct SignedRequest {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The body, byte for byte as it was signed.
     pub(crate) body: Vec<u8>,
-    /// The trace of the attempt, with the id of its span. `None` if the event has no trace.
+    /// The trace context of the attempt, with the id of the attempt's span as parent id. `None` if the event has no
+    /// trace.
     pub(crate) trace: Option<TraceParent>,
 }
 
@@ -72,8 +73,8 @@ impl SignedRequest {
     }
 }
 
-/// Returns the trace context of an attempt: the trace of the send, with a new span as parent. `None` without a trace, or
-/// if the system has no random numbers.
+/// Returns the trace context of an attempt: the trace of the request that sent the envelope, with a new span id as
+/// parent id. `None` if the event has no trace, or if the random source fails.
 fn next_trace(event: &Event) -> Option<TraceParent> {
     match event {
         Event::EnvelopeReceived(received) => Some(received.meta.trace?.with_parent(random().ok()?)),

@@ -20,8 +20,8 @@ pub(crate) struct SigningKeys {
 }
 
 impl SigningKeys {
-    /// Decrypts the secrets of a target. Skips a replaced secret that cannot be decrypted, because receivers can verify
-    /// with the newest secret.
+    /// Decrypts the signing secrets of a webhook. Fails if the newest secret cannot be decrypted. Logs and skips a
+    /// replaced secret that cannot be decrypted, because receivers can verify with the newest secret.
     pub(crate) fn unwrap(
         target: &Target,
         keyring: &Keyring,

@@ -11,7 +11,8 @@ use sealpost_wallet::public_key_of;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifyingKey([u8; LEN]);
 
-/// The error for a text or bytes that are not a safe Ed25519 public key.
+/// The error for a text or bytes that are not an Ed25519 public key. Non-canonical keys and keys of small order give
+/// this error too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a verifying key is whpk_ and the base64 of an Ed25519 public key of 32 bytes")]
 pub struct VerifyingKeyFault;

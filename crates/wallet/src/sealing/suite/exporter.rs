@@ -38,7 +38,8 @@ impl SealingPublicKey {
 
 impl SealingKey {
     /// Returns the secret of an encapsulation. If the encapsulation was made for another key or another `info`, returns
-    /// a different secret and no error.
+    /// a different secret and no error. `None` if this key belongs to the classic suite, or if the encapsulation is
+    /// malformed.
     pub(crate) fn decapsulate(
         &self,
         info: &[u8],
