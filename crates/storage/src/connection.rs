@@ -33,9 +33,9 @@ pub(crate) enum AnyConnection {
     Sqlite(SqliteConnection),
 }
 
-/// Evaluates an expression with the concrete connection of either database.
+/// Evaluates an expression with the concrete connection in an [`AnyConnection`]: PostgreSQL or SQLite.
 ///
-/// Needed for queries that the derived connection type cannot run: conflict clauses, batches and locks.
+/// Needed for queries that `AnyConnection` itself cannot run: conflict clauses, batches and locks.
 macro_rules! on_backend {
     ($conn:expr, $c:ident => $body:expr) => {
         match $conn {

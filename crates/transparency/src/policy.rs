@@ -41,7 +41,8 @@ enum Quorum {
 struct Member {
     name: String,
     kind: MemberKind,
-    /// The smallest number of witnesses whose cosignatures satisfy this member.
+    /// The smallest number of witnesses whose cosignatures satisfy this member of the policy, which is a witness or a
+    /// group.
     least: usize,
 }
 

@@ -21,8 +21,8 @@ pub enum JournaledAct {
     KeyDeactivated(ApiKeyId),
     /// A key was revoked permanently.
     KeyRevoked(ApiKeyId),
-    /// The login secret and the recovery code of an account were replaced. The hashes are those of 256-bit random
-    /// secrets, so the secrets cannot be computed from the journal.
+    /// The login secret and the recovery code of an account were replaced. [`AccountSecrets`] contains only their
+    /// hashes. The secrets have 256 random bits, so they cannot be computed from the journal.
     SecretsReplaced(AccountId, AccountSecrets),
     /// Sessions were ended. A recovery ends all sessions, so the act names none.
     SessionsEnded,

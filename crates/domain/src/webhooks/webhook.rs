@@ -64,7 +64,8 @@ impl Webhook {
         }
     }
 
-    /// Returns the data for deliveries to this webhook. `account_id` is the account of its key.
+    /// Returns the data for deliveries to this webhook. `account_id` is the account of the API key that owns the
+    /// webhook.
     pub fn target(&self, account_id: AccountId) -> Target {
         Target {
             webhook_id: self.id,

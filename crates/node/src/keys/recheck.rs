@@ -15,7 +15,8 @@ pub(super) struct Recheck {
 }
 
 impl Recheck {
-    /// Starts with a permission at `now`, because the node has just unwrapped the keys.
+    /// Creates the state as if the key provider had allowed the use of the keys at `now`, because it has just unwrapped
+    /// the keys for this node.
     pub(super) fn new(settings: &KeySettings, now: Instant) -> Self {
         let KeySettings { recheck, grace, .. } = *settings;
         Self { every: recheck, grace, asked_at: now, allowed_at: now }

@@ -118,7 +118,7 @@ impl KeyCache {
         self.handles.insert(handle, owner);
     }
 
-    /// Returns the keys with an identity secret (root) or channel secrets in memory.
+    /// Returns the API keys that have secrets in memory: the root (secret of the identity), or secrets of channels.
     pub(super) fn keys_with_secrets(&self) -> Vec<ApiKeyId> {
         let mut keys = self.channels.parties();
         keys.extend(self.keys.keys_where(|_, key| key.has_root()));

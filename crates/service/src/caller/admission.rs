@@ -1,5 +1,5 @@
-//! Decides if an authenticated request is admitted. Checks session, key, governance and rate limits in the order of the
-//! API contract.
+//! Decides if an authenticated request is admitted. Checks the session, the API key, governance (blocks by operators)
+//! and the rate limits, in the order of the API contract.
 //!
 //! Decides only on rows that the transaction has already locked, without access to the database or the clock. Every
 //! authenticated request passes this check, alone or in a batch.

@@ -60,9 +60,9 @@ impl Sending {
     /// Rejects a request because its body has an error.
     ///
     /// The API contract requires that a request is admitted and counted before its body is checked. Therefore the
-    /// committer first admits and counts the request in its next batch. If the request is admitted, returns `refusal`.
-    /// Otherwise returns the refusal by the admission checks. The batch is shared, so faulty requests need no
-    /// transaction of their own.
+    /// request joins the next batch of sends, which runs the admission checks and counts the request. Returns `refusal`
+    /// if the request passes the checks, and otherwise the refusal by the checks. All requests of a batch share a
+    /// transaction, so a faulty request needs none of its own.
     pub async fn reject<T>(
         &self,
         caller: &Caller,

@@ -24,10 +24,13 @@ use crate::{
 
 impl Transaction {
     /// Begins to close an account: invalidates its login secret, and refuses later logins and activations (new API
-    /// keys). Then [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several calls.
+    /// keys). Then [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several
+    /// calls.
     ///
     /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
-    /// [`ClosingExtent::Erase`], but not back. The times of the first closing and of the first erasure stay. Returns `None` if the account does not exist.
+    /// [`ClosingExtent::Erase`], but not back. The times of the first closing and of the first erasure stay.
+    ///
+    /// Returns the stored state of the closing, or `None` if the account does not exist.
     pub fn begin_closing(
         &mut self,
         account: &AccountId,

@@ -111,6 +111,8 @@ fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<S
     envelopes.map(|id| id.as_ref().to_owned()).collect()
 }
 
+/// Returns the envelopes among `ids` that were not opened, that no webhook has received, and that have no outcome.
+///
 /// Reads the deliveries before the outcomes. A success deletes its delivery and records `announced` in one transaction.
 /// If this transaction commits between the two queries, the delivery still counts as pending. In the other order, the
 /// envelope would have neither a delivery nor an outcome, and would wait for another webhook although it was delivered.

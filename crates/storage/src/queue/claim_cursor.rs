@@ -24,11 +24,11 @@ pub(crate) struct ClaimCursor(Mutex<Positions>);
 
 #[derive(Debug, Default)]
 struct Positions {
-    /// The last webhook that claims have visited in the order of ids.
+    /// The webhook at which the last claim stopped, in the order of ids. A claim leases due deliveries to this node.
     ///
-    /// If deliveries to one webhook would fill a claim, the claim searches for webhooks with shorter queues. A claim
-    /// visits only a limited number of webhooks, and the next claim continues after the last of them. Otherwise,
-    /// webhooks with high ids would wait until the long queue is empty.
+    /// If deliveries to one webhook would fill a claim, the claim also searches for webhooks with shorter queues. It
+    /// visits only a limited number of webhooks, and the next claim continues after the last of them. If each claim
+    /// began at the lowest id, webhooks with high ids would wait until the long queue is empty.
     webhook_id: String,
     due: TimePosition,
     lease_ends: TimePosition,

@@ -163,8 +163,8 @@ fn lease(
 /// Locks the webhooks of these deliveries that are still disabled or paused, and returns their ids. Leaves out a webhook
 /// that another transaction is changing.
 ///
-/// Enabling or resuming a webhook waits for the lock, and then makes the parked deliveries due. Without the lock, it
-/// could miss a delivery that this transaction is parking.
+/// Enabling or resuming a webhook waits for the lock, and then makes the parked deliveries due. Without the lock, that
+/// transaction could miss a delivery that this transaction is parking.
 fn lock_inactive(
     conn: &mut AnyConnection,
     deliveries: &[DeliveryKey],

@@ -47,10 +47,11 @@ impl Transaction {
     }
 
     /// Makes the delivery of one event to one webhook due at `now`:
-    /// - If the delivery waits for its next attempt, its number of attempts stays.
-    /// - If its last attempt failed, it starts again with the first attempt.
-    /// - If it is leased, an attempt may be under way. It becomes due when the lease ends, whatever the outcome is.
-    /// - If it does not exist, it is created.
+    /// - If the delivery waits for a retry, its number of attempts stays.
+    /// - If all its attempts have failed, it starts again with the first attempt.
+    /// - If it is leased, an attempt may be under way. The delivery becomes due when the lease ends, whatever the
+    ///   outcome is.
+    /// - If it does not exist, for example after a success, it is created.
     ///
     /// Returns `false` if the event is no longer stored, is not an event for the key `recipient`, or is of a kind that
     /// the webhook does not subscribe to.

@@ -52,8 +52,9 @@ on_either! {
     /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries. Skips deliveries with a
     /// request to redeliver.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
-    /// Starts succeeded deliveries with an unchanged lease again, if they have a request to redeliver. Returns these
-    /// deliveries.
+    /// Starts the succeeded deliveries again whose redelivery was requested during the attempt. Skips a delivery whose
+    /// lease is no longer the lease of the attempt, because another node may have it. Returns the deliveries that start
+    /// again.
     fn restart_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
     /// Records the failed attempts of deliveries with an unchanged lease. Ends the leases of these deliveries, and
     /// returns the deliveries. A delivery with a request to redeliver or recover is due at the time of the request.

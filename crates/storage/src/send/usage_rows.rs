@@ -36,13 +36,15 @@ pub(crate) fn lock_postgres<S: Into<String>>(
     Ok(statement.bind_array::<Text, String>(keys.map(Into::into)).load(conn)?)
 }
 
-/// Returns the text of a statement that updates usage rows by their addresses. The transaction must have locked the
-/// rows before.
+/// Returns the text of a statement that updates usage rows by their addresses (`ctid`). The transaction must have
+/// locked the rows before, so that nothing moves them.
 ///
-/// The first array contains the addresses. One more array follows for each of `columns`; one of them is `api_key_id`.
-/// `values` assigns new values to the row `u`, with the elements of the arrays as the columns of `n`.
+/// The parameters are arrays with one element for each row: first the addresses, then one array for each of `columns`,
+/// which must contain `api_key_id`. `values` assigns new values to the row `u`, with the elements of the arrays as the
+/// columns of `n`.
 ///
-/// The comparison of the key cannot use an index, so PostgreSQL has only one plan: to read the row at each address.
+/// The statement also compares `api_key_id`, so that a wrong address changes no row. `IS NOT DISTINCT FROM` cannot use
+/// an index. So PostgreSQL has only one plan: to read the row at each address.
 pub(crate) fn update(columns: &[&str], values: &str) -> String {
     let columns = std::iter::once(&"address").chain(columns);
     let arrays: Vec<_> = columns.map(|column| format!("unnest(?) AS {column}")).collect();

@@ -92,7 +92,8 @@ impl fmt::Debug for Root {
     }
 }
 
-/// An identity with its decrypted root, which can sign and open envelopes.
+/// An identity that can sign and open envelopes. Contains the decrypted root, the secret from which all keys of the
+/// identity are derived.
 pub struct Identity {
     root: Root,
     signing: SigningKey,

@@ -1,8 +1,10 @@
-//! Releases the envelopes of expired partitions on PostgreSQL, in portions, and then drops the partitions.
+//! Releases the envelopes of expired partitions on PostgreSQL, and then drops the partitions. A partition contains the
+//! envelopes of a period of time.
 //!
-//! The portions subtract the bytes of the envelopes once, in the order of ids. A node whose clock is behind by a whole
-//! partition may store an envelope below the portions that are done. The bytes of such an envelope stay in the quota of
-//! its sender.
+//! The work is done in portions, in the order of envelope ids, which is the order of time. Each portion subtracts the
+//! bytes of its envelopes from the used quotas of their senders. If the clock of a node is behind by a whole partition,
+//! the node may store an envelope in a range that is done. The bytes of such an envelope stay in the quota of its
+//! sender.
 
 use std::sync::LazyLock;
 
