@@ -127,11 +127,8 @@ fn member_of_first_profile<'text>(text: &'text str, name: &str) -> Option<&'text
         profiles += u32::from(line.trim_start().starts_with('['));
         profiles < 2
     });
-    let members = first.filter_map(|line| line.split_once('='));
-    members
-        .map(|(key, value)| (key.trim(), value.trim()))
-        .find(|(key, _)| *key == name)
-        .map(|it| it.1)
+    let mut members = first.filter_map(|line| line.split_once('='));
+    members.find_map(|(key, value)| (key.trim() == name).then(|| value.trim()))
 }
 
 impl KekProvider for AwsKms {
