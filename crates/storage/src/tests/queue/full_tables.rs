@@ -1,5 +1,5 @@
 //! Tests that reads of full tables find their rows by an index. The newest partitions of PostgreSQL have no statistics:
-//! PostgreSQL drops a whole partition later, so no autovacuum analyzes it.
+//! their autovacuum is turned off, because retention drops each partition as a whole.
 
 use diesel::{
     prelude::*,
