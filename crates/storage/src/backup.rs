@@ -120,7 +120,7 @@ pub fn backup_identity(file: &Path) -> Option<String> {
 
 fn open_copy(file: &Path) -> Result<SqliteConnection, BackupFault> {
     let path = file.to_str().ok_or(BackupFault::Path)?;
-    SqliteConnection::establish(path).map_err(|error| BackupFault::Damaged(error.to_string()))
+    SqliteConnection::establish(path).map_err(|error| BackupFault::Unreadable(error.into()))
 }
 
 fn identity(conn: &mut SqliteConnection) -> Result<String, BackupFault> {

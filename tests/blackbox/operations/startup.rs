@@ -97,7 +97,9 @@ fn keys_may_come_only_from_the_environment() {
     refused(serve("hello"));
     let mut twice = serve(line.trim());
     twice.arg("--kek-file").arg(database.kek_file());
-    assert!(refused(twice).contains("not both"));
+    let contradiction = run(twice);
+    assert_eq!(contradiction.status, Some(2), "{contradiction:?}");
+    assert!(contradiction.stderr.contains("not both"), "{contradiction:?}");
 }
 
 #[cfg(not(feature = "postgres-tls"))]

@@ -19,8 +19,8 @@ pub struct OldestSnapshot {
     pub holder: String,
     /// Time since the start of its transaction; `None` if the database does not show it.
     pub age: Option<Duration>,
-    /// Number of later transactions. 0 on SQLite.
-    pub transactions: u64,
+    /// Number of later transactions; `None` on SQLite, which does not count them.
+    pub transactions: Option<u64>,
 }
 
 /// An error of the database, classified by the possible reaction of the caller.

@@ -123,12 +123,13 @@ fn oldest_snapshot(database: &Database) -> Result<Finding, StoreError> {
     };
     let OldestSnapshot { holder, age, transactions } = oldest;
     let age_text = age.map(|age| format!(", {} s old", age.as_secs())).unwrap_or_default();
-    let text =
-        format!("{holder} has the oldest snapshot{age_text}; {transactions} later transactions");
-    // On SQLite, the number of transactions is 0, and only a snapshot that keeps a long log is reported. Such a
-    // snapshot counts as old even if its age is unknown.
-    let is_old = age.map_or(transactions == 0, |age| age >= SNAPSHOT_OLD)
-        || transactions >= LATER_TRANSACTIONS_MANY;
+    let transactions_text =
+        transactions.map(|number| format!("; {number} later transactions")).unwrap_or_default();
+    let text = format!("{holder} has the oldest snapshot{age_text}{transactions_text}");
+    // SQLite does not count transactions, and only a snapshot that keeps a long log is reported. Such a snapshot counts
+    // as old even if its age is unknown.
+    let is_old = age.map_or(transactions.is_none(), |age| age >= SNAPSHOT_OLD)
+        || transactions.is_some_and(|number| number >= LATER_TRANSACTIONS_MANY);
     Ok(if is_old {
         Finding::warn(
             "snapshots",

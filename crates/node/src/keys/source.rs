@@ -32,12 +32,14 @@ impl<'a> KeySource<'a> {
     /// Chooses the source from which nodes and operator commands read the keys.
     pub fn new(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
         match (&settings.provider, &settings.text, &settings.file) {
-            (None, Some(_), Some(_)) => Err(NodeError::Setting(Failure::new(
+            (None, Some(_), Some(_)) => Err(NodeError::Contradiction(Failure::new(
                 "give either --kek-file or SEALPOST_KEK, not both",
             ))),
-            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(NodeError::Setting(Failure::new(
-                "give either --kek-provider or the keys themselves (--kek-file, SEALPOST_KEK), not both",
-            ))),
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
+                Err(NodeError::Contradiction(Failure::new(
+                    "give either --kek-provider or the keys themselves (--kek-file, SEALPOST_KEK), not both",
+                )))
+            }
             (Some(provider), None, None) => {
                 Ok(Self::Provider(provider.open(Arc::new(SystemClock))))
             }

@@ -208,7 +208,7 @@ fn observe_snapshots(core: &Core) {
     match core.store.oldest_snapshot() {
         Ok(oldest) => {
             let age = oldest.as_ref().and_then(|oldest| oldest.age).unwrap_or_default();
-            let transactions = oldest.map_or(0, |oldest| oldest.transactions);
+            let transactions = oldest.and_then(|oldest| oldest.transactions).unwrap_or_default();
             metrics::gauge!("sealpost_oldest_snapshot_seconds").set(age.as_secs_f64());
             let transactions = f64::from(u32::try_from(transactions).unwrap_or(u32::MAX));
             metrics::gauge!("sealpost_oldest_snapshot_transactions").set(transactions);

@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File, OpenOptions},
     io,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -35,12 +36,10 @@ impl PartialFile {
         }
         remove_leftovers(&owned_file::folder_of(target));
         let path = with_suffix(target, SUFFIX);
-        let file = owned_file::create(OpenOptions::new().write(true), &path).map_err(|error| {
+        let file = create_locked(&path).map_err(|error| {
             let message = format!("{} cannot be created: {error}", path.display());
             io::Error::new(error.kind(), message)
         })?;
-        // An error is ignored, because some file systems have no locks. On them, no leftover is removed.
-        drop(file.try_lock());
         Ok(Self { path, file, target: target.to_owned() })
     }
 
@@ -62,6 +61,23 @@ impl PartialFile {
 impl Drop for PartialFile {
     fn drop(&mut self) {
         remove(&self.path);
+    }
+}
+
+/// Creates a file and locks it. Creates it again if another backup removed it as a leftover before the lock.
+fn create_locked(path: &Path) -> io::Result<File> {
+    loop {
+        let file = owned_file::create(OpenOptions::new().write(true), path)?;
+        // An error is ignored, because some file systems have no locks. On them, no leftover is removed.
+        drop(file.lock());
+        let created = file.metadata()?;
+        match fs::symlink_metadata(path) {
+            Ok(found) if (found.dev(), found.ino()) == (created.dev(), created.ino()) => {
+                return Ok(file);
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
     }
 }
 

@@ -46,7 +46,7 @@ impl Database {
         let holder =
             if readers.is_empty() { "this process".to_owned() } else { readers.join(", ") };
         let age = self.checkpointer.as_ref().and_then(|checkpointer| checkpointer.held_for());
-        Ok(Some(OldestSnapshot { holder, age, transactions: 0 }))
+        Ok(Some(OldestSnapshot { holder, age, transactions: None }))
     }
 }
 
@@ -65,7 +65,7 @@ fn oldest_of_postgres(conn: &mut PgConnection) -> Result<Option<OldestSnapshot>,
     Ok(row.map(|row| OldestSnapshot {
         holder: row.holder,
         age: row.age_ms.map(|millis| Duration::from_millis(u64::try_from(millis).unwrap_or(0))),
-        transactions: u64::try_from(row.transactions).unwrap_or(0),
+        transactions: Some(u64::try_from(row.transactions).unwrap_or(0)),
     }))
 }
 

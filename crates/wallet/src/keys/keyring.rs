@@ -106,7 +106,8 @@ impl Keyring {
         for (version, key) in theirs {
             keys.entry(version).or_insert_with(|| {
                 learned.push(version);
-                key
+                // The pool of `other` can be in memory that is not locked, and `is_memory_locked` asks only this pool.
+                self.pool.store(&key.copy())
             });
         }
         learned
@@ -137,8 +138,7 @@ impl Keyring {
     }
 
     /// Returns whether all secrets are in locked memory, which the operating system does not swap to disk. `false` if
-    /// the operating system's limit for locked memory was too low. Does not check keys that [`Keyring::add_versions`]
-    /// added.
+    /// the operating system's limit for locked memory was too low.
     pub fn is_memory_locked(&self) -> bool {
         self.pool.is_locked()
     }
@@ -225,9 +225,11 @@ mod tests {
     fn a_keyring_adds_new_versions_and_keeps_existing_keys() {
         let keyring = Keyring::parse(&line(1, 1)).unwrap();
         let other = Keyring::parse(&format!("{},{}", line(1, 9), line(2, 2))).unwrap();
+        let pool = Arc::downgrade(&other.pool);
         assert_eq!(keyring.add_versions(other), [2]);
         assert_eq!((keyring.newest(), keyring.versions()), (2, vec![1, 2]));
         assert_eq!(*keyring.require(1).unwrap(), [1; 32]);
+        assert!(pool.upgrade().is_none(), "no key is left in the pool of the other keyring");
     }
 
     #[test]

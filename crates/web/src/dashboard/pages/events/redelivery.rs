@@ -8,7 +8,7 @@ use super::query::ENTRIES_PER_PAGE;
 use crate::dashboard::{forms::Form, pages::key_of, response::PageResponse, session::SignedInUser};
 
 /// Sends the selected events again. Each value of the form names an identity, one of its webhooks, and an event.
-/// Returns the result as text, or the reason why no event is sent as the inner error. If the form is malformed, the
+/// Returns the result as text, or the reasons why no event is sent as the inner error. If the form is malformed, the
 /// outer error is the error page.
 pub(in crate::dashboard::pages) async fn send_again(
     user: &SignedInUser,
@@ -18,7 +18,7 @@ pub(in crate::dashboard::pages) async fn send_again(
     if selected.len() > usize::from(ENTRIES_PER_PAGE) * 2 {
         return Err(PageResponse::unreadable_form(user.frame()));
     }
-    let (mut sent, mut problem) = (0, None);
+    let (mut sent, mut problems) = (0, BTreeSet::new());
     for delivery in &selected {
         let parts: Vec<_> = delivery.split(' ').map(str::to_owned).collect();
         let [key, webhook_id, envelope_id] = <[String; 3]>::try_from(parts)
@@ -29,7 +29,9 @@ pub(in crate::dashboard::pages) async fn send_again(
         };
         match user.act(&id, redeliver).await? {
             Ok(_) => sent += 1,
-            Err(error) => problem = Some(user.rejection(&error)?.text),
+            Err(error) => {
+                problems.insert(user.rejection(&error)?.text);
+            }
         }
     }
     let result = match sent {
@@ -37,9 +39,10 @@ pub(in crate::dashboard::pages) async fn send_again(
         1 => "1 event is sent again now.".to_owned(),
         many => format!("{many} events are sent again now."),
     };
-    Ok(match (sent, problem) {
-        (0, Some(problem)) => Err(problem),
-        (_, Some(problem)) => Ok(format!("{result} {problem}")),
-        (_, None) => Ok(result),
+    let problems: Vec<_> = problems.into_iter().collect();
+    Ok(match (sent, problems.join(" ")) {
+        (_, problems) if problems.is_empty() => Ok(result),
+        (0, problems) => Err(problems),
+        (_, problems) => Ok(format!("{result} {problems}")),
     })
 }
