@@ -38,7 +38,7 @@ pub(super) struct ConsoleArgs {
         value_name = "SPAN"
     )]
     session_ttl: Span,
-    /// Sign-ins of operators per minute and client address; 0 turns the limit off
+    /// Sign-ins per minute of each operator from each client address; 0 turns the limit off
     #[arg(
         id = "console-sign-ins-per-minute", long = "console-sign-ins-per-minute",
         env = "SEALPOST_CONSOLE_SIGN_INS_PER_MINUTE",
