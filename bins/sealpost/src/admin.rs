@@ -1,5 +1,5 @@
 //! `sealpost admin`: operator commands that work directly on the database, whether servers run or not. The audit trail
-//! records every change.
+//! (a hash chain in the database) records every change.
 
 mod account;
 pub(crate) mod actor;
@@ -29,7 +29,8 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     confirmation::confirm(&args.noun)?;
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
-    // Attaches no journal for these commands, because they open the revocation journal themselves.
+    // Attaches no revocation journal (a file outside the database) for these commands, because they open the journal
+    // themselves.
     let is_about_journal = matches!(args.noun, Noun::Journal(_) | Noun::Recover(_));
     let journal = if is_about_journal { None } else { desk.attach_journal()? };
     let done = act(&desk, output, &args.noun);

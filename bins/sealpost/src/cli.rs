@@ -41,7 +41,8 @@ pub(crate) fn command() -> clap::Command {
     examples::with_examples(Cli::command())
 }
 
-/// Parses the arguments and environment variables of this process. The help is short unless the arguments ask for all.
+/// Parses the arguments and environment variables of this process. The help lists only the most important settings,
+/// unless `--help-all` is an argument.
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
     let asks_for_all = std::env::args_os().any(|argument| argument == "--help-all");
     let command = if asks_for_all { command() } else { short_help::shorten(command()) };

@@ -28,8 +28,8 @@ pub(crate) fn this_program() -> io::Result<Command> {
     Ok(command)
 }
 
-/// Returns the value of the variable `name` as text. Rejects bytes that are not UTF-8, because the command would otherwise
-/// run without the secret.
+/// Returns the value of the variable `name` as text. Fails if the bytes are not UTF-8: the command must not run without
+/// the secret that the user has set.
 pub(crate) fn text(name: &str, value: &[u8]) -> Result<Zeroizing<String>, Fault> {
     let text = str::from_utf8(value).map(|text| Zeroizing::new(text.to_owned()));
     let advice = |_invalid| format!("{name} is not in UTF-8: set it again as text, or unset it");

@@ -1,5 +1,5 @@
-//! `sealpost kek new`, which generates a key-encryption key, the variable `SEALPOST_KEK`, which can contain keys, and
-//! the shares of a quorum.
+//! Generates key-encryption keys (`sealpost kek new`), reads them from the variable `SEALPOST_KEK`, and prints and
+//! reads the shares of a quorum (a wrapping key that is split).
 
 pub(crate) mod shares;
 pub(crate) mod variable;

@@ -1,5 +1,6 @@
-//! `sealpost verify-proof`: verifies a proof of the transparency log from files: a proof file, evidence, or a COSE
-//! receipt. The exit status is 0 if it is valid, 1 if invalid, and 2 if the check was not possible.
+//! `sealpost verify-proof`: verifies a proof of the transparency log from files. The proof is a proof file
+//! ([`LogProof`]), [`Evidence`], or a [`CoseReceipt`]. The exit status is 0 if the proof is valid, 1 if it is invalid,
+//! and 2 if the check was not possible.
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
@@ -20,7 +21,7 @@ struct Report {
     index: u64,
     /// The number of entries in the log.
     size: u64,
-    /// The time at which the log says that it appended the entry.
+    /// The time at which the entry was appended, according to the log.
     appended_at: Timestamp,
     witnesses: Vec<String>,
     kind: String,

@@ -42,7 +42,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         };
         if end == End::KeysLost {
             tracing::error!("starting again without the keys");
-            // If the stop takes longer, `start_again` cuts it off, because it replaces the running program.
+            // After `WITHDRAWAL_STOP_MAX`, continues although the stop has not ended: `start_again` replaces the whole
+            // program.
             drop(actix_rt::time::timeout(WITHDRAWAL_STOP_MAX, node.stop()).await);
             spans.iter().for_each(SpanExporter::stop);
             return Err(start_again());

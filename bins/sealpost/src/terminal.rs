@@ -19,7 +19,7 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Fault> {
     tolerate_closed_pipe(sealpost_shell::print(text)).map_err(Fault::output)
 }
 
-/// Prints a report as one JSON object, or else as `text`.
+/// Prints a report as one JSON object, or as the text that the function `text` returns.
 pub(crate) fn print_report<R: Serialize>(
     report: &R,
     text: fn(&R) -> String,

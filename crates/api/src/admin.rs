@@ -1,4 +1,5 @@
-//! The API for operators, below `/admin/v1`. It is served at the operations address, and has its own OpenAPI document.
+//! The API for operators, below `/admin/v1`, with its own OpenAPI document. It is served at the operations address, a
+//! second HTTP listener that also serves metrics and health checks.
 
 mod endpoints;
 mod mount;

@@ -27,10 +27,13 @@ pub struct ApiSettings {
     /// The maximum number of wrong login secrets, recovery codes and invites per minute and client address, and of
     /// logins per minute, client address and account. 0 turns the limit off.
     pub logins_per_minute: u32,
-    /// The maximum number of requests about an account per minute and session: lists of activity, lists and creations
-    /// of API tokens. All sessions of the account together can send four times as many. Also the maximum number of
-    /// login secret rotations and recoveries per minute and account. Also the number of requests per minute and session
-    /// that end sessions, tokens or keys at once; further ones wait. 0 turns the limits off.
+    /// The maximum number of requests about an account per minute and session: exports, lists of activity, and lists
+    /// and creations of API tokens. All sessions of the account together can send four times as many. 0 turns the
+    /// limits off.
+    ///
+    /// Two other limits have the same number. One limits rotations of the login secret and recoveries, per minute and
+    /// account. The other limits requests that end sessions, tokens or keys, per minute and session. A request over
+    /// this last limit waits, and is not refused.
     pub account_changes_per_minute: u32,
     /// The maximum number of test events per minute and account. 0 turns the limit off.
     pub webhook_tests_per_minute: u32,

@@ -34,7 +34,8 @@ pub struct ApiState {
     pub(crate) body_memory: Arc<BodyMemory>,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
-    /// Limits logins with the right secret, per network of the client and account.
+    /// Limits logins with the right secret, per account and network of the client. The network is an IPv4 address, or
+    /// an IPv6 /64, /56 or /48.
     pub(crate) logins: Throttle<(IpNet, AccountId)>,
     /// Limits wrong login secrets, recovery codes and invites, per network of the client.
     pub(crate) wrong_secrets: Throttle,
@@ -52,7 +53,7 @@ pub struct ApiState {
     pub(crate) ending_slots: Arc<Semaphore>,
     /// Limits the test events to webhooks per account.
     pub(crate) webhook_tests: Throttle<AccountId>,
-    /// Limits the log of refusals by client address to one line per minute and address.
+    /// Limits the log lines about refused client addresses to one per minute and address.
     pub(crate) logged_refusals: Throttle,
     /// The OpenAPI document, rendered at the first request.
     pub(crate) document: OnceLock<StaticContent>,

@@ -87,7 +87,7 @@ impl ClientBuilder {
     }
 }
 
-/// Builds a TLS configuration that trusts the public authorities.
+/// Builds a TLS configuration that trusts the public certificate authorities of the crate `webpki-roots`.
 fn tls_config() -> Result<ClientConfig, ClientError> {
     let roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

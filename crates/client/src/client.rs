@@ -25,7 +25,7 @@ impl Client {
         self.transport.session.token.lock().await.clone()
     }
 
-    /// Returns a file of the transparency log by its path, such as `tile/0/000`.
+    /// Returns a tile of the transparency log by its path, such as `tile/0/000`.
     pub async fn log_tile(&self, path: &str) -> Result<Vec<u8>, ClientError> {
         self.transport.bytes(&ApiRequest::get(format!("/log/{path}"))).await
     }

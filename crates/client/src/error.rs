@@ -50,7 +50,7 @@ pub enum ClientError {
         /// The time to wait, from the header `Retry-After`. `None` without this header.
         retry_after: Option<Duration>,
     },
-    /// The connection of a relay ended.
+    /// The connection over which a relay receives deliveries ended.
     #[error("the relay was closed: {reason}")]
     RelayClosed {
         /// Close code of the service (RFC 6455). `None` if the connection broke.

@@ -52,8 +52,8 @@ impl RetryPolicy {
         }
     }
 
-    /// Returns the pause before a relay connects again, after `failures` failures in a row. Returns `None` if the
-    /// service would also refuse the next connection. A relay has no maximum number of tries.
+    /// Returns the pause before a [`Relay`](crate::Relay) connects again, after `failures` failures in a row. Returns
+    /// `None` if the service would also refuse the next connection. A relay has no maximum number of tries.
     #[cfg(feature = "relay")]
     pub(crate) fn relay_pause(&self, failures: u32, error: &ClientError) -> Option<Duration> {
         let is_closed = matches!(error, ClientError::RelayClosed { .. });
@@ -86,7 +86,8 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
             Some(Code::InternalError) => is_repeatable(path, is_send),
             _ => false,
         },
-        // A proxy may have forwarded the request to the service before the error.
+        // An error of a proxy. The proxy may have forwarded the request to the service before, so only repeatable
+        // requests are sent again.
         ClientError::NotSealpost { path, status, .. } => {
             TEMPORARY.contains(status) && is_repeatable(path, is_send)
         }

@@ -107,8 +107,8 @@ impl Transport {
         parse(LOGIN, &read(LOGIN, self.exchange(&request, None).await?).await?)
     }
 
-    /// Sends a request once. Returns a successful response, whose body is not read yet. Any other status gives an
-    /// error.
+    /// Sends a request once. Returns a successful response, whose body is not read yet. Any other status is an error,
+    /// and so is a content type that does not begin with `application/`.
     async fn exchange(
         &self,
         request: &ApiRequest,

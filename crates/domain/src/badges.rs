@@ -1,5 +1,5 @@
 //! Badges (signed credentials about API keys), the assessments and scores that they are based on, and compliance
-//! circuits.
+//! circuits (the sets of checks that jurisdictions require).
 
 mod assessment;
 mod badge;

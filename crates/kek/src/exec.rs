@@ -1,8 +1,8 @@
 //! The provider `exec`: a command of the operator wraps and unwraps keys.
 //!
-//! The command gets `wrap` or `unwrap` as its last argument, and base64 on standard input. It writes base64 to standard
-//! output. Exit status 77 (`EX_NOPERM`) means that the use of the key is refused. Any other failure means that the
-//! provider cannot be reached at present.
+//! The command gets `wrap` or `unwrap` as its last argument. It reads the key or the wrapped key from standard input in
+//! base64, and writes the result to standard output in base64. Exit status 77 (`EX_NOPERM`) means that the use of the
+//! key is refused. Any other failure means that the provider cannot be reached at present.
 
 use std::{
     io::{self, Read as _, Write as _},

@@ -1,5 +1,6 @@
-//! Key providers. A provider wraps (encrypts) the key-encryption keys with a key of its own, and Sealpost stores the
-//! wrapped keys in its database. [`ProviderName`] is the setting that selects a provider:
+//! Key providers. Key-encryption keys encrypt the secrets in the database of Sealpost. A provider wraps (encrypts)
+//! these keys with a key of its own, and Sealpost stores the wrapped keys in the database. [`ProviderName`] is the
+//! setting that selects a provider:
 //!
 //! ```
 //! let name: sealpost_kek::ProviderName = "exec:/usr/local/bin/sealpost-kek".parse()?;

@@ -43,8 +43,8 @@ impl From<Error> for Fault {
 }
 
 impl Pkcs11 {
-    /// Logs in to the token, and calls `operation` with the key. Each call loads the library again, so that a call
-    /// after a change of the module sees the change.
+    /// Logs in to the token, and calls `operation` with the key. Loads the library again for each call, so that the
+    /// call sees changes of the module, such as a new key.
     fn with_key<T>(
         &self,
         operation: impl FnOnce(&Session, ObjectHandle) -> Result<T, Fault>,
@@ -131,7 +131,7 @@ impl KekProvider for Pkcs11 {
     fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
         self.with_key(|session, object| {
             let mut nonce: [u8; NONCE_LEN] = random().map_err(Fault::Wallet)?;
-            // Some modules replace the nonce by their own.
+            // Some modules write a nonce of their own into `nonce`. The nonce is therefore read after the encryption.
             let encrypted = {
                 let parameters = GcmParams::new(&mut nonce, ASSOCIATED_DATA, TAG_BITS.into())?;
                 session.encrypt(&Mechanism::AesGcm(parameters), object, key)?

@@ -85,7 +85,8 @@ impl Quorum {
 
     /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
     /// there are enough shares. If this key is not the key of the quorum, or if shares have different thresholds, drops
-    /// all shares and fails with [`ShareFault::Forged`].
+    /// all shares and fails with [`ShareFault::Forged`]. Fails with [`ShareFault::Other`] if the share belongs to
+    /// another quorum.
     pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
         if share.quorum != self.id {
             return Err(ShareFault::Other(share.quorum));
@@ -100,7 +101,8 @@ impl Quorum {
             State::Empty => Vec::new(),
             State::Collecting(shares) => shares,
         };
-        // All real shares of a quorum have the same threshold, so one of these is forged.
+        // All real shares of a quorum have the same threshold, so one of these shares is forged. The shares were taken
+        // out of `state`, so all of them are dropped.
         if shares.iter().any(|known| known.threshold != share.threshold) {
             return Err(ShareFault::Forged);
         }
@@ -115,7 +117,7 @@ impl Quorum {
         Ok(Progress { given, needed })
     }
 
-    /// Returns true if the shares have given the key.
+    /// Returns true if enough shares were added, so that the key is known.
     pub fn is_complete(&self) -> bool {
         matches!(*self.state.lock(), State::Complete(_))
     }

@@ -1,4 +1,5 @@
-//! The server of the protocol: lists the tools, and runs them as the acting identity.
+//! The server of the Model Context Protocol: lists the tools, and runs them as the acting identity (the API key in
+//! whose name the agent calls the service).
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -21,7 +22,7 @@ use crate::{
     tools::{identities, messages, sent, waiting},
 };
 
-/// The tools of one identity. Clones share the identity.
+/// Serves tools that act as one identity: an API key with its DID. Clones share the identity.
 #[derive(Clone)]
 pub struct Agent(Arc<AgentState>);
 
@@ -49,12 +50,13 @@ impl Agent {
         Self(Arc::new(AgentState { identities: Identities::new(url, identity, store), tools }))
     }
 
-    /// Returns the current session token or API token of the acting identity, to store for a later client.
+    /// Returns the current session token or API token of the acting identity, to store for a later client. `None` if
+    /// there is no identity, or if it has not logged in.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
         self.0.identities.acting().await?.client.token().await
     }
 
-    /// Finds a tool that the agent may use.
+    /// Finds a tool by its name in the protocol. `None` if the tool is unknown, or if the agent may not use it.
     fn tool(&self, name: &str) -> Option<ToolName> {
         self.0.tools.iter().copied().find(|tool| tool.as_str() == name)
     }

@@ -61,7 +61,7 @@ pub enum ServeError {
     /// The address is not loopback, and the token or the public host is missing.
     #[error("{0} is not loopback: set a token and the URL of a TLS proxy, or listen on 127.0.0.1")]
     Open(SocketAddr),
-    /// The client broke the protocol before it was initialised.
+    /// The client broke the protocol while it connected, or the task that serves the client panicked.
     #[error("the client does not speak the Model Context Protocol")]
     Protocol(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -105,10 +105,10 @@ impl HttpServer {
 async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, stopped: CancellationToken) {
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        // The semaphore is never closed.
+        // Never returns here, because the semaphore is never closed.
         let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-        // The error concerns one connection, or the process has too few file descriptors at the moment. So the server
-        // continues after a pause.
+        // An error concerns only one connection, or the process has no free file descriptor at the moment. The server
+        // therefore continues after a pause.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
@@ -167,7 +167,8 @@ fn plain(status: StatusCode, text: &'static str) -> McpResponse {
     response
 }
 
-/// Returns the configuration. Rejects requests of foreign web pages, by the headers `Host` and `Origin`.
+/// Returns the configuration. The server rejects requests whose header `Host` or `Origin` names another host. Without
+/// this check, a foreign web page in the user's browser could call the tools.
 fn config(public_host: Option<String>) -> StreamableHttpServerConfig {
     let mut hosts: Vec<_> = LOOPBACK_HOSTS.map(str::to_owned).into();
     let mut origins: Vec<_> = LOOPBACK_ORIGINS.map(str::to_owned).into();

@@ -8,7 +8,7 @@ use tokio::sync::{Mutex, RwLock};
 /// The reason why an identity cannot be stored.
 pub type StoreError = Box<dyn Error + Send + Sync>;
 
-/// Stores an identity that an agent activated, with its secrets, which no result of a tool contains.
+/// Stores an identity that an agent activated, with its secrets. Results of tools never contain these secrets.
 pub trait IdentityStore: Send + Sync {
     /// Stores the identity and the secrets of its new account.
     fn store(&self, activated: &Activated) -> Result<(), StoreError>;
@@ -17,8 +17,9 @@ pub trait IdentityStore: Send + Sync {
 /// The identity that the tools act as.
 pub(crate) struct ActingIdentity {
     pub(crate) client: Client,
-    /// The webhook of the tool `wait_for_message`. `None` until its first call. Locked during the registration, so that
-    /// concurrent calls register only one webhook.
+    /// The webhook from which the tool `wait_for_message` receives events over a connection to the service. `None`
+    /// until the first call of the tool. Locked during the registration, so that concurrent calls register only one
+    /// webhook.
     pub(crate) relay: Mutex<Option<WebhookId>>,
 }
 
@@ -28,11 +29,11 @@ impl ActingIdentity {
     }
 }
 
-/// The acting identity, and the means to activate one.
+/// The acting identity, and the URL and the store with which the agent activates identities.
 pub(crate) struct Identities {
     pub(crate) url: String,
-    /// Locked for writing during an activation, so that concurrent calls activate only one identity for an agent
-    /// without an identity.
+    /// Locked for writing during an activation. If an agent without an identity activates two at the same time, the
+    /// second call waits, and then adds its identity to the account of the first.
     pub(crate) acting: RwLock<Option<Arc<ActingIdentity>>>,
     pub(crate) store: Box<dyn IdentityStore>,
 }

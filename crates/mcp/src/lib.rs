@@ -1,6 +1,6 @@
 //! Tools for agents: a Model Context Protocol server that sends and opens messages as one identity.
 //!
-//! `sealpost mcp` is its command line. [`Agent`] holds the tools. [`serve_stdio`] serves them to the program that started
+//! `sealpost mcp` is its command line. [`Agent`] has the tools. [`serve_stdio`] serves them to the program that started
 //! this process, and [`HttpServer`] to programs on a network.
 //!
 //! | rule | place |

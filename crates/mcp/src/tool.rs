@@ -12,11 +12,11 @@ use crate::tools::{identities, messages, sent, waiting};
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ToolName {
-    /// Activates an identity.
+    /// Creates an identity, in a new account if the agent has none.
     Activate,
     /// Finds the identity behind an API key or a handle.
     FindIdentity,
-    /// Shows the state of a sent envelope.
+    /// Shows whether the recipient of a sent envelope was notified and has opened it.
     GetReceipt,
     /// Lists sent envelopes.
     ListSent,
@@ -26,7 +26,7 @@ pub enum ToolName {
     Reply,
     /// Sends a message.
     SendMessage,
-    /// Changes the recipient policy.
+    /// Shows or changes the recipient policy, which decides which senders the identity accepts.
     SetPolicy,
     /// Waits for the next message.
     WaitForMessage,
@@ -150,7 +150,8 @@ impl ToolName {
         .with_annotations(self.annotations())
     }
 
-    /// Returns the hints for clients that ask the user before a call.
+    /// Returns the hints of the tool, such as read-only or destructive. A client uses them to decide whether it asks
+    /// the user before a call.
     fn annotations(self) -> ToolAnnotations {
         let is_read_only =
             matches!(self, Self::FindIdentity | Self::GetReceipt | Self::ListSent | Self::Whoami);
@@ -172,7 +173,7 @@ fn described<Args: JsonSchema + 'static, Output: JsonSchema + 'static>(
         .with_raw_output_schema(portable(&schema_for_output::<Output>()).into())
 }
 
-/// Removes the formats of Rust's integers from a schema, because validators of other languages warn about them.
+/// Removes formats such as `uint32` from a schema, because validators of other languages do not know these formats.
 fn portable(schema: &JsonObject) -> JsonObject {
     let members = schema.iter().filter(|(name, value)| {
         *name != "format" || value.as_str().is_none_or(|format| !format.starts_with("uint"))

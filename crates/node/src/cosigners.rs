@@ -18,7 +18,8 @@ pub struct LogWitness {
     pub url: String,
 }
 
-/// A witness with its keys, and the size of the log in the checkpoint that it has cosigned last.
+/// A witness with its keys. `size` is the size of the log in the checkpoint that the witness has cosigned last; 0 if
+/// unknown.
 struct AskedWitness {
     url: String,
     keys: Vec<VerifierKey>,
@@ -26,7 +27,7 @@ struct AskedWitness {
     has_failed: bool,
 }
 
-/// The reason why there is no cosignature.
+/// The reason why a cosignature is missing.
 #[derive(Debug, Error)]
 enum CosignFault {
     #[error(
@@ -73,7 +74,7 @@ pub(crate) fn start(
 }
 
 /// Asks all witnesses to cosign the newest checkpoint, and stores the checkpoint with all cosignatures. Does nothing if
-/// the newest checkpoint was cosigned before.
+/// the newest checkpoint was cosigned before. If a witness fails, logs the failure and asks the next witness.
 fn collect(
     client: &Agent,
     witnesses: &mut [AskedWitness],

@@ -14,8 +14,8 @@ use crate::settings::Settings;
 
 pub use finding::{Finding, Verdict};
 
-/// Checks settings, data folder, TLS certificate, database, clock, key-encryption keys, revocation journal and other
-/// servers, in an order in which each check can use the results of earlier ones. Blocks the thread.
+/// Returns the results of all checks: settings, data folder, TLS certificate, database, clock, key-encryption keys,
+/// revocation journal and other servers. Later checks use results of earlier checks. Blocks the thread.
 pub fn examine(settings: &Settings) -> Vec<Finding> {
     let mut findings = settings::check(settings);
     findings.extend(folder::check(&settings.database));

@@ -2,8 +2,8 @@
 //! web pages, and an operations address for health checks and metrics.
 //!
 //! [`Node::builder`] starts a node from typed [`Settings`]. The default settings need only a data folder. The library
-//! reads no environment variables, prints nothing, and installs no signal handlers. [`NodeBuilder::spawn`] starts a node
-//! beside another tokio runtime. [`testing`] starts a service for the tests of other programs.
+//! reads no environment variables, prints nothing, and installs no signal handlers. [`NodeBuilder::spawn`] starts a
+//! node beside another tokio runtime. [`testing`] starts a service for the tests of other programs.
 //!
 //! Operator commands use the same parts without a running node: [`open_database`], [`keys`], [`circuits`], [`tls`],
 //! [`doctor`].

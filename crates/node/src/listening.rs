@@ -123,8 +123,9 @@ fn accept(bounds: &Bounds, stream: TcpStream) -> Result<Accepted<TcpStream>, Dis
     Ok((client_stream(bounds, stream, membership), peer))
 }
 
-/// Accepts a connection over TLS. Handshakes in progress never delay other connections. The acceptor of actix-tls is
-/// not used, because it accepts no connections while too many handshakes are in progress.
+/// Accepts a connection over TLS. Fails if the handshake takes too long, or if a newer connection evicts this
+/// connection. Handshakes in progress never delay other connections. The acceptor of actix-tls is not used, because it
+/// accepts no connections while too many handshakes are in progress.
 async fn accept_tls(
     acceptor: TlsAcceptor,
     bounds: Bounds,

@@ -162,8 +162,8 @@ pub struct KeySettings {
     pub recheck: Duration,
     /// The time for which a running node keeps the keys while the provider cannot be reached.
     pub grace: Duration,
-    /// Whether the start waits while the provider refuses or cannot be reached. If false, the start fails, except with
-    /// a quorum.
+    /// Whether the start waits while the provider refuses or cannot be reached. If false, the start fails. With the
+    /// provider [`Quorum`](ProviderName::Quorum), the start always waits.
     pub wait: bool,
 }
 

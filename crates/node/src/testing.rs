@@ -18,10 +18,12 @@ use crate::{
     settings::Settings,
 };
 
-/// A service with an empty database in a temporary folder. Dropping this value stops the service, and deletes the folder.
+/// A service with an empty database in a temporary folder. Dropping this value stops the service, and deletes the
+/// folder.
 pub struct TestService {
     node: NodeThread,
-    /// Declared after the node, because fields are dropped in this order.
+    /// Declared after the node. Fields are dropped in the order of their declaration, so the node stops before the
+    /// folder is deleted.
     _folder: TempDir,
 }
 

@@ -34,7 +34,8 @@ pub struct RunningWitness(ServerHandle);
 
 struct WitnessServer {
     logs: Vec<VerifierKey>,
-    /// The lock makes the check of the last checkpoint and its replacement one step.
+    /// Locked from the check against the last checkpoint until the new checkpoint is stored, so that concurrent
+    /// requests cannot pass the check with the same last checkpoint.
     state: Mutex<WitnessState>,
 }
 
@@ -146,7 +147,8 @@ impl WitnessServer {
         for line in lines {
             note.add(line);
         }
-        // A checkpoint is on the disk before its signatures leave the process.
+        // Stores the checkpoint on the disk before its signatures leave the process. After a crash, the witness still
+        // knows which checkpoint it has cosigned last.
         state.store(&checkpoint.origin, &note).map_err(Refused::State)?;
         Ok(body.concat())
     }

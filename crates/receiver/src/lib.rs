@@ -5,7 +5,7 @@
 //! | verify one request inside your own HTTP server | [`verify`] |
 //! | find out why a request cannot be verified | [`explain`] |
 //! | run an HTTP server that verifies requests, reports them and forwards the valid ones | [`Listener`] |
-//! | do the same with requests that arrive over a relay | [`RequestHandler`] |
+//! | do the same with requests that arrive over a relay (a WebSocket to the service) | [`RequestHandler`] |
 //!
 //! The crate needs no database and no service. `sealpost verify` and `sealpost listen` are its command line, and
 //! `examples/receive_requests.rs` is a receiver to copy.

@@ -1,4 +1,5 @@
-//! Badges: signed credentials based on the newest assessment of an API key. Badges can be verified, shown and revoked.
+//! Badges: signed credentials based on the newest [assessment](sealpost_domain::Assessment) (measured scores) of an API
+//! key. Badges can be verified, shown and revoked.
 
 pub(crate) mod credential;
 pub(crate) mod issue;
@@ -12,13 +13,14 @@ use sealpost_domain::Circuits;
 
 use crate::{cache::aged_cache::AgedCache, sealpost::core::Core, transparency::TransparencyLog};
 
-/// Issues, shows and verifies badges, and checks keys against compliance circuits. Clones share their state.
+/// Issues, shows and verifies badges, and checks keys against compliance circuits (the checks that jurisdictions
+/// require). Clones share their state.
 #[derive(Clone)]
 pub struct Badges {
     pub(crate) core: Arc<Core>,
     log: TransparencyLog,
     circuits: Arc<RwLock<Arc<Circuits>>>,
-    /// Signed status lists by the number of the list.
+    /// Signed status lists (public lists of revoked badges), by the number of the list.
     status_lists: Arc<AgedCache<u64, str>>,
     /// For each status list, the indices of the badges whose database rows another program has changed.
     forged: Arc<AgedCache<u64, [u64]>>,

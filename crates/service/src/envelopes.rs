@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::{sealpost::core::Core, transparency::TransparencyLog};
 
-/// Opens received envelopes, and lists and proves sent ones. Clones share their state.
+/// Opens received envelopes, lists sent ones with their receipts, and creates evidence about both. Clones share their
+/// state.
 #[derive(Clone)]
 pub struct Mailbox {
     core: Arc<Core>,

@@ -16,7 +16,8 @@ pub enum Error {
     /// A database look-up failed. The log has the cause.
     #[error("the database look-up failed")]
     NotRead,
-    /// The batch that contained this request was not stored. The log has the cause.
+    /// The batch (the common transaction of several requests) that contained this request was not stored. The log has
+    /// the cause.
     #[error("the batch of this request was not stored")]
     NotStored,
     /// The service refused the request. The refusal names the reason and a remedy.

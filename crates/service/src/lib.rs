@@ -13,11 +13,13 @@
 //! | `webhooks` | [`Webhooks`] registers and changes webhooks, repeats deliveries, and connects relays. |
 //!
 //! [`Sealpost::authenticate`] converts credentials into a [`Caller`], which every function that acts for an API key
-//! takes. These functions are async and need a tokio runtime. Database work runs on a bounded number of its blocking
-//! threads.
+//! takes. These functions are async and need a tokio runtime. Database work runs on the blocking threads of this
+//! runtime, with a bounded number of threads at the same time.
 //!
-//! The database is `sealpost-storage`. Dispatcher, URL guard and clock are traits of `sealpost-domain`, which the
-//! embedding program implements.
+//! The database is `sealpost-storage`. The dispatcher, which sends the requests to webhooks
+//! ([`Dispatch`](sealpost_domain::ports::Dispatch)), the URL guard
+//! ([`TargetGuard`](sealpost_domain::ports::TargetGuard)) and the [`Clock`](sealpost_domain::Clock) are traits of
+//! `sealpost-domain`, which the embedding program implements.
 
 mod account;
 mod acts;

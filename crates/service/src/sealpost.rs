@@ -28,7 +28,7 @@ use crate::{
 pub struct Sealpost {
     /// Accounts with their keys, sessions, tokens and secrets.
     pub accounts: Accounts,
-    /// Badges and compliance circuits.
+    /// Badges, and compliance circuits (the checks that jurisdictions require).
     pub badges: Badges,
     /// Received and sent envelopes.
     pub mailbox: Mailbox,
@@ -36,7 +36,7 @@ pub struct Sealpost {
     pub sending: Sending,
     /// The transparency log.
     pub transparency_log: TransparencyLog,
-    /// Webhooks, their deliveries and relays.
+    /// Webhooks, their deliveries, and the connections of relays (webhooks whose receivers connect to the service).
     pub webhooks: Webhooks,
     pub(crate) core: Arc<Core>,
     housekeeper: Housekeeper,

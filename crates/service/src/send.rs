@@ -26,7 +26,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// Starts the committer.
+    /// Starts the [committer](Committer), the thread that stores sends in batches.
     pub(crate) fn start(core: Arc<Core>) -> Result<Self, io::Error> {
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
         Ok(Self { core, committer })

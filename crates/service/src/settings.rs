@@ -80,9 +80,9 @@ pub struct Settings {
     /// Name of this node in the list of nodes that operators see. `None` is shown as `unnamed`. The `sealpost` program
     /// sets the host name instead of `None`.
     pub node_name: Option<String>,
-    /// The file that keeps the newest checkpoint of the transparency log, outside the database. If a restored database
-    /// lacks entries of this checkpoint, the node refuses to extend the log. The `sealpost` program sets a file in the
-    /// data folder.
+    /// The file that keeps the newest checkpoint (signed size and root hash) of the transparency log, outside the
+    /// database. If a restored database lacks entries of this checkpoint, the node refuses to extend the log. The
+    /// `sealpost` program sets a file in the data folder.
     pub checkpoint_file: Option<PathBuf>,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,

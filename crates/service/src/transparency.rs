@@ -1,4 +1,8 @@
-//! The transparency log: appends statements, signs checkpoints, serves the files of the log, and proves entries.
+//! The transparency log, a public Merkle tree: appends statements, signs checkpoints, serves the files of the log, and
+//! proves entries.
+//!
+//! A [statement](sealpost_domain::ports::StatementKind) describes a key, a badge, envelopes, or an entry of the audit
+//! trail. A checkpoint is the signed size and root hash of the log.
 
 mod append;
 mod files;
@@ -16,7 +20,8 @@ use sealpost_domain::ports::LogHead;
 use self::statement_cursor::StatementCursor;
 use crate::{cache::aged_cache::AgedCache, sealpost::core::Core};
 
-/// Serves the files of the transparency log, and keeps its cosignatures. Clones share their state.
+/// Serves the files of the transparency log, and keeps the cosignatures of witnesses (other servers that check the
+/// log). Clones share their state.
 #[derive(Clone)]
 pub struct TransparencyLog {
     core: Arc<Core>,

@@ -11,7 +11,8 @@ use sealpost_domain::ports::TargetGuard;
 
 use crate::sealpost::core::Core;
 
-/// Registers and changes webhooks, lists and repeats their deliveries, and connects relays. Clones share their state.
+/// Registers and changes webhooks, lists and repeats their deliveries, and connects relays (webhooks whose receivers
+/// connect to the service). Clones share their state.
 #[derive(Clone)]
 pub struct Webhooks {
     pub(crate) core: Arc<Core>,

@@ -41,8 +41,8 @@ pub fn run(
     })
 }
 
-/// The client of a profile, for one command. [`store_session`](Self::store_session) stores a new session in the profile
-/// at the end of the command.
+/// The client of a [profile](Profile) (the stored service, identity and secrets of the user), for one command.
+/// [`store_session`](Self::store_session) stores a new session in the profile at the end of the command.
 struct ProfileClient {
     client: Client,
     file: ProfileFile,
@@ -56,7 +56,8 @@ impl ProfileClient {
         Ok(Self { client: profile.client()?, file, profile })
     }
 
-    /// Stores the session for the next command, if the client has logged in.
+    /// Stores a new session token in the profile, so that the next command does not log in again. Writes nothing if the
+    /// token is unchanged.
     async fn store_session(self) -> Result<(), ShellError> {
         let token = self.client.token().await.map(Secret);
         if token == self.profile.token {

@@ -20,7 +20,8 @@ pub fn profile_client(
     Ok(file.load()?.client()?)
 }
 
-/// A registered webhook with its secret.
+/// A registered webhook with its secret. Stays registered until [`remove`](Self::remove) is called, also if this value
+/// is dropped.
 pub struct TemporaryWebhook {
     client: Client,
     webhook_id: WebhookId,
@@ -28,7 +29,7 @@ pub struct TemporaryWebhook {
 }
 
 impl TemporaryWebhook {
-    /// Registers `url` for the API key of a client.
+    /// Registers `url` as a webhook for received envelopes of the client's API key.
     pub async fn register(client: Client, url: &str) -> Result<Self, ShellError> {
         let registered = client.webhooks().register(url, &[EventKind::EnvelopeReceived]).await?;
         let (webhook_id, secret) = (registered.webhook_id, Zeroizing::new(registered.secret));

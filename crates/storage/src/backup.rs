@@ -74,8 +74,8 @@ struct Identity {
 }
 
 impl Database {
-    /// Copies all committed data of an SQLite database into a new file, and checks the copy. The file gets its name when
-    /// it is complete and on disk. Other transactions do not wait for the backup. Refuses PostgreSQL.
+    /// Copies all committed data of an SQLite database into a new file, and checks the copy. The file gets its name
+    /// when it is complete and on disk. Other transactions do not wait for the backup. Refuses PostgreSQL.
     pub fn backup(&self, file: &Path) -> Result<(), BackupFault> {
         let source = self.file.as_ref().ok_or(BackupFault::Server)?;
         let partial = PartialFile::create(file)?;

@@ -55,8 +55,8 @@ pub struct Database {
     pub(crate) write_lock: Option<Arc<FairMutex>>,
     /// The thread that runs the checkpoints of SQLite; `None` on PostgreSQL.
     pub(crate) checkpointer: Option<Arc<Checkpointer>>,
-    /// The webhook at which the next claim of deliveries continues its search. Clones share the position, so that no
-    /// webhook is skipped.
+    /// The webhook at which the next [claim](sealpost_domain::ports::Claim) of due deliveries continues its search.
+    /// Clones share the position, so that no webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     pub(crate) purge_cursor: Arc<PurgeCursor>,
@@ -71,7 +71,7 @@ pub struct Database {
     pub(crate) hook: AccessHook,
 }
 
-/// The separate PostgreSQL connection of the committer. Opened at first use.
+/// The separate PostgreSQL connection of the thread that stores sends in batches. Opened at first use.
 #[derive(Debug)]
 struct CommitterConnection {
     target: Target,
@@ -90,7 +90,7 @@ impl Database {
             DatabaseUrl::Postgres(url) => {
                 let url = encryption::encrypted(url, settings.in_clear).map_err(refused)?;
                 let target = Target::Postgres(url);
-                // One connection is reserved for the committer.
+                // One connection is reserved for the committer, the thread that stores sends in batches.
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let mut conn = writers.get().map_err(unavailable)?;
@@ -154,8 +154,8 @@ impl Database {
         }
     }
 
-    /// Attaches the keys that authenticate rows: sessions, API tokens, badges, and the secrets of accounts. Clones share
-    /// them. Without keys, reads and writes of these rows fail. Does nothing if keys are already attached.
+    /// Attaches the keys that authenticate rows: sessions, API tokens, badges, and the secrets of accounts. Clones
+    /// share them. Without keys, reads and writes of these rows fail. Does nothing if keys are already attached.
     pub fn authenticate_rows(&self, authenticator: Arc<dyn RowAuthenticator>) {
         self.row_tags.attach(authenticator);
     }
@@ -197,8 +197,8 @@ impl Database {
         Ok(copied?)
     }
 
-    /// Returns the state of each pool. PostgreSQL has one pool for the committer, and one for all other work. SQLite
-    /// has one pool for readers and one for the writer.
+    /// Returns the state of each pool. PostgreSQL has one pool for the thread that stores sends in batches, and one for
+    /// all other work. SQLite has one pool for readers and one for the writer.
     pub fn pool_states(&self) -> Vec<PoolState> {
         let mut pools = match self.write_lock {
             None => vec![("all", &self.readers)],
@@ -225,8 +225,8 @@ impl Database {
         self.file.as_deref()
     }
 
-    /// Returns a separate database for the thread that commits sends. Its connection is reserved, so the thread does not
-    /// wait for connections that other threads use. `None` if the thread should use this database.
+    /// Returns a separate database for the thread that commits sends. Its connection is reserved, so the thread does
+    /// not wait for connections that other threads use. `None` if the thread should use this database.
     pub fn for_committer(&self) -> Result<Option<Self>, StoreError> {
         let Some(CommitterConnection { target, pool }) = self.committer.as_deref() else {
             return Ok(None);

@@ -47,15 +47,17 @@ impl Database {
         })
     }
 
-    /// Returns true if a transaction of this database has raised the mark of any revocation journal.
+    /// Returns true if a transaction of this database has raised the [mark](Self::journal_mark) of any revocation
+    /// journal.
     pub fn has_journaled_acts(&self) -> Result<bool, StoreError> {
         self.look_up(|conn| {
             Ok(diesel::select(exists(m::table.filter(m::mark.gt(0)))).get_result(conn)?)
         })
     }
 
-    /// Returns the revocations that are in force, as acts for a revocation journal. Revoked API tokens are missing,
-    /// because their rows are deleted. The act of an open account contains its current secrets.
+    /// Returns the revocations that are in force, as [acts](JournaledAct) for a revocation journal. Revoked API tokens
+    /// are missing, because their rows are deleted. The act of an open account contains the hashes of its current
+    /// secrets.
     pub fn acts_in_force(&self) -> Result<Vec<JournaledAct>, StoreError> {
         let (mut acts, accounts) = self.look_up(|conn| {
             let mut acts = key_acts(conn)?;
@@ -72,8 +74,9 @@ impl Database {
         Ok(acts)
     }
 
-    /// Returns the act that describes the state of an account: erased, closed, or open with its current secrets. `None`
-    /// for an open account without a recovery code, or if another program has changed the row.
+    /// Returns the [act](JournaledAct) that describes the state of an account: erased, closed, or open with the hashes
+    /// of its current secrets. `None` for an open account without a recovery code, or if the
+    /// [tag](sealpost_domain::ports::RowAuthenticator) of the row shows that another program has changed it.
     fn account_act(&self, account: AccountRow) -> Result<Option<JournaledAct>, StoreError> {
         let AccountRow { id: text, login_secret, recovery_code, closed_at, erased_at, tag } =
             account;
@@ -95,7 +98,7 @@ impl Database {
         Ok(Some(JournaledAct::SecretsReplaced(id, secrets)))
     }
 
-    /// Raises the mark of a revocation journal to at least `mark`.
+    /// Raises the [mark](Self::journal_mark) of a revocation journal to at least `mark`.
     pub fn raise_journal_mark(&self, journal: &str, mark: u64) -> Result<(), StoreError> {
         self.transact(Durability::Durable, |conn| {
             let mark: i64 = columns::number(mark, "mark of a journal")?;

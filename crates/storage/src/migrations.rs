@@ -29,7 +29,8 @@ pub(crate) enum VersionFault {
 }
 
 /// Returns the names of the missing migrations in order. Refuses a database that is newer than the binary, unless all
-/// its unknown migrations are additive: without this exception, an upgrade of several nodes would need a pause.
+/// its unknown migrations are additive. With additive migrations, old nodes continue to run while other nodes are
+/// upgraded.
 pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     let mut known = known(conn)?;
     let applied = applied(conn)?.into_iter();

@@ -1,8 +1,8 @@
 //! Moves the data of an embedded database into an empty PostgreSQL database.
 //!
-//! One transaction of PostgreSQL creates the tables, copies all rows, and reads them back. It commits only if the
-//! number and the checksum of the rows of each table are those of the source. A move that fails or is killed therefore
-//! leaves the target as it was. The source is opened read-only, and read in one snapshot.
+//! One transaction of PostgreSQL creates the tables, copies all rows, and reads them back. The transaction commits only
+//! if the number and the checksum of the rows of each table are those of the source. A move that fails or is killed
+//! therefore leaves the target as it was. The source is opened read-only, and read in one snapshot.
 
 mod cells;
 mod checksum;
@@ -81,7 +81,8 @@ fn receive(
     Ok(moved)
 }
 
-/// Copies all rows. A second thread reads the source, while this one writes. Returns the sums of the tables.
+/// Copies all rows. A second thread reads the source, while this thread writes. Returns the number and the checksum of
+/// the rows of each table, as read from the source.
 fn copy(
     pg: &mut PgConnection,
     source: &MoveSource,
@@ -97,7 +98,9 @@ fn copy(
     })
 }
 
-/// Writes the portions of all tables, one table after the other.
+/// Writes the rows of all tables, one table after the other. The rows arrive in portions, each a limited number of rows
+/// of one table. Before the first portion of a table, deletes the rows that the migrations or triggers of the target
+/// have inserted there.
 fn write(
     pg: &mut PgConnection,
     portions: mpsc::Receiver<Portion<'_>>,
@@ -116,7 +119,8 @@ fn write(
     Ok(())
 }
 
-/// Reads a table of the target back. Fails if it does not have the rows of the source.
+/// Reads a table of the target back. Fails with [`MoveFault::Differs`] if the number or the checksum of the rows
+/// differs from `expected`, which comes from the source.
 fn verify(
     pg: &mut PgConnection,
     table: &MovedTable,
@@ -133,5 +137,5 @@ fn verify(
     Ok(MovedRows { table: table.name.clone(), rows: found.rows })
 }
 
-/// Number of portions that the reader may be ahead of the writer.
+/// Number of portions of rows that the reader may be ahead of the writer.
 const PORTIONS_READ_AHEAD: usize = 2;

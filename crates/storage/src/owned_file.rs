@@ -1,5 +1,5 @@
 //! Creates files and folders that belong to the service, and replaces files. If root runs a command in a folder of the
-//! service, a new file gets the owner of the folder. Otherwise the service could not open the file.
+//! service, a new file gets the owner of the folder. The service could not open a file of root.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -101,7 +101,8 @@ pub fn give_to_owner_of(folder: &Path, made: &File) -> io::Result<()> {
         return Ok(());
     }
     match std::os::unix::fs::fchown(made, Some(folder.uid()), Some(folder.gid())) {
-        // In some containers and network file systems, root may not change owners. There, root is also the service.
+        // In some containers and network file systems, root may not change owners. In these places the service also
+        // runs as root, so it can use a file of root.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         done => done,
     }

@@ -1,5 +1,5 @@
-//! The queue of deliveries: leases due deliveries, records the outcomes of attempts, bounces undeliverable envelopes,
-//! and makes deliveries due again.
+//! The queue of deliveries: leases due deliveries, records the outcomes of attempts, bounces undeliverable envelopes
+//! (their senders get an event), and makes deliveries due again.
 
 pub(crate) mod bounces;
 pub(crate) mod claim_cursor;

@@ -1,4 +1,5 @@
-//! Accounts, keys, webhooks, envelopes, badges, governance and the audit trail.
+//! Reads and writes accounts, keys, webhooks, envelopes, badges, the audit trail, and governance (decisions that can
+//! block keys, accounts and partners).
 
 pub(crate) mod account_overviews;
 pub(crate) mod accounts;

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Sizes, timeouts and cache limits of a database.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the committer. On SQLite
-    /// the maximum number of readers, in addition to the one writer.
+    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the thread that stores
+    /// sends in batches. On SQLite the maximum number of readers, in addition to the one writer.
     pub pool_max: u32,
     /// Connects to PostgreSQL without TLS, unless the URL has an `sslmode`. By default, connections that leave the
     /// machine use `sslmode=verify-full`.
@@ -22,8 +22,8 @@ pub struct Settings {
     /// Maximum duration of a durable commit. If a commit takes longer, its result is in doubt, and durable writes are
     /// refused until a probe write succeeds. Migrations have no such maximum.
     pub commit_timeout: Duration,
-    /// Maximum size of each of three caches: of keys (a long policy counts as several keys), of webhooks, and of the times
-    /// at which webhooks last succeeded.
+    /// Maximum size of each of three caches: of keys (a long policy counts as several keys), of webhooks, and of the
+    /// times at which webhooks last succeeded.
     pub keys_cached_max: usize,
 }
 

@@ -13,7 +13,8 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// A shell process that cleans up when this value is dropped: it stops a test server, or drops test databases.
+/// A shell process that cleans up when this value is dropped: the shell stops a test server or `PgBouncer`, or drops
+/// test databases.
 #[derive(Debug)]
 pub(crate) struct Guard {
     shell: Child,
@@ -21,7 +22,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Finds the folder with the programs of the newest installed PostgreSQL.
+    /// Finds the folder with the programs of the newest PostgreSQL in `/usr/lib/postgresql`. Fails if there is none.
     pub(crate) fn binaries() -> Result<PathBuf, String> {
         let root = Path::new("/usr/lib/postgresql");
         let versions =
@@ -78,7 +79,8 @@ impl Guard {
         Self::start(shell, PathBuf::new())
     }
 
-    /// Returns the folder of the started server. The path is empty if the guard drops databases and started no server.
+    /// Returns the folder of the PostgreSQL server that [`serving`](Self::serving) started. The path is empty for other
+    /// guards.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -124,7 +126,7 @@ pub(crate) fn server_options(folder: &Path, options: &[String]) -> String {
     format!("-k {} {base} {}", folder.display(), options.join(" "))
 }
 
-/// Changes the owner of a file to the user under which the test servers run.
+/// Changes the owner of a file to the user under which the test servers run. Does nothing unless the tests run as root.
 pub(crate) fn own(file: &Path) -> io::Result<()> {
     match unprivileged() {
         Some((user, group)) => chown(file, Some(user), Some(group)),
@@ -149,8 +151,9 @@ fn make_folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the user and the group under which the server must run if the tests run as root, because PostgreSQL refuses
-/// to run as root. Otherwise returns `None`.
+/// Returns the user and the group under which a test server runs if the tests run as root, because PostgreSQL refuses
+/// to run as root. Returns `None` if the tests run as another user, or if the users `postgres` and `nobody` are
+/// missing.
 fn unprivileged() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").ok()?.uid() != 0 {
         return None;

@@ -14,7 +14,7 @@ use std::{
     thread,
 };
 
-/// Forwards connections to a test server until the process ends.
+/// Forwards connections to a test server. Accepts connections until this value is dropped.
 #[derive(Debug)]
 pub struct Proxy {
     folder: PathBuf,
@@ -23,8 +23,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Creates a proxy for a database on a private server, which the tests have started. The server that
-    /// `SEALPOST_TEST_POSTGRES` names is not a private server.
+    /// Creates a proxy for the database `url` on a private server, which the tests have started. Fails if the URL has
+    /// no `host` parameter, which every private server has.
     pub fn before(url: &str) -> io::Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = url.split_once("?host=").and_then(|(_, tail)| tail.split('&').next());
@@ -58,8 +58,8 @@ impl Proxy {
 }
 
 impl Drop for Proxy {
-    /// Stops accepting connections. Does not delete the folder of the proxy. This folder is inside the folder of the
-    /// server, which the guard of the server deletes as a whole.
+    /// Removes the socket, so that no further client can connect. Does not delete the folder of the proxy. This folder
+    /// is inside the folder of the server, which is deleted as a whole when the server stops.
     fn drop(&mut self) {
         drop(fs::remove_file(self.folder.join(SOCKET)));
     }

@@ -17,7 +17,7 @@ const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 /// PostgreSQL arguments that turn off the sync of commits to the disk.
 pub(crate) const NO_FSYNC: [&str; 2] = ["-c fsync=off", "-c full_page_writes=off"];
 
-/// Whether a private server syncs commits to the disk.
+/// Whether a private server (one that the tests start) syncs commits to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FsyncMode {
     /// Syncs commits to the disk, as in production. Use this for measurements.
@@ -30,7 +30,7 @@ pub enum FsyncMode {
 /// A PostgreSQL server for tests.
 #[derive(Debug)]
 pub struct Server {
-    /// The part of the URL before the database name, including the slash.
+    /// The part of the URL before the slash and the database name.
     head: String,
     /// The part of the URL after the database name, beginning with the question mark.
     tail: String,
@@ -61,7 +61,7 @@ pub fn postgres() -> &'static Server {
 }
 
 /// Returns the server that `SEALPOST_TEST_POSTGRES` names. Returns `None` if the variable is unset or empty, or if the
-/// server cannot be used.
+/// shell that later drops the databases cannot start. Does not check that the server is reachable.
 #[expect(
     clippy::disallowed_methods,
     reason = "test runners configure the server with this variable"
@@ -117,7 +117,8 @@ impl Server {
         self.create("template0")
     }
 
-    /// Copies a database and returns the URL of the copy. The database must have no open connections.
+    /// Copies a database of this server, and returns the URL of the copy. The copied database must have no open
+    /// connections.
     pub fn copy_database(&self, url: &str) -> String {
         let name = url.strip_prefix(&self.head).and_then(|rest| rest.strip_prefix('/'));
         self.create(name.and_then(|rest| rest.strip_suffix(&self.tail)).unwrap_or(url))

@@ -15,12 +15,13 @@ use crate::{
     tile::PATH_MAX,
 };
 
-/// A statement with the receipt of its entry. The signature is over the root hash of the tree. In the standard, the
-/// signature does not cover the size of the tree. A protected header parameter therefore contains the text of the
-/// checkpoint, which includes the size.
+/// A [`Statement`] with the inclusion proof of its entry, signed by the log. The signature covers the root hash of the
+/// tree and the protected header. RFC 9942 leaves the size of the tree unsigned. A protected header parameter therefore
+/// contains the text of the checkpoint, which includes the size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoseReceipt {
-    /// The statement. It is in the header parameter `sealpost.statement`, which is not protected.
+    /// The statement, from the header parameter `sealpost.statement`. The signature does not cover this parameter, but
+    /// the inclusion proof does.
     pub statement: Statement,
     /// The number of the entry.
     pub index: u64,
@@ -35,10 +36,12 @@ pub struct CoseReceipt {
 pub struct CoseFault(&'static str);
 
 impl CoseReceipt {
-    /// The first byte of a receipt, the tag of `COSE_Sign1`. No text begins with it.
+    /// The first byte of a receipt: the CBOR tag of `COSE_Sign1`. The texts of [`LogProof`](crate::LogProof) and
+    /// [`Evidence`](crate::Evidence) begin with other bytes.
     pub const FIRST_BYTE: u8 = 0xD2;
 
-    /// Returns the receipt of an entry in the tree of the checkpoint. `sign` signs with the key of the log.
+    /// Returns the bytes of the receipt of an entry in the tree of the checkpoint. `key` is the public key of the log,
+    /// and `sign` signs with its private key. Fails only if the receipt cannot be encoded as CBOR.
     pub fn create(
         ProvenEntry { statement, index, hashes }: &ProvenEntry,
         checkpoint: &Checkpoint,
@@ -70,7 +73,7 @@ impl CoseReceipt {
             .map_err(fault)
     }
 
-    /// Reads a receipt. Verifies its inclusion proof, but not its signature.
+    /// Reads a receipt. Verifies the inclusion proof, but not the signature: [`signer`](Self::signer) does this.
     pub fn parse(bytes: &[u8]) -> Result<Self, CoseFault> {
         if bytes.len() > BYTES_MAX {
             return Err(CoseFault("it is longer than 64 KiB"));
@@ -134,7 +137,8 @@ fn text_parameter<'a>(rest: &'a [(Label, Value)], name: &str) -> Option<&'a Valu
     })
 }
 
-/// Reads the size of the tree, the number of the entry, and the path.
+/// Reads the size of the tree, the number of the entry, and the hashes of the inclusion proof. `None` if the value is
+/// malformed, or has not exactly one proof.
 fn inclusion_proof(proofs: &Value) -> Option<(u64, u64, Vec<TreeHash>)> {
     let [(label, proofs)] = proofs.as_map()?.as_slice() else { return None };
     let [proof] = proofs.as_array()?.as_slice() else { return None };

@@ -1,4 +1,5 @@
-//! The messages that witnesses sign (tlog-cosignature).
+//! The messages that witnesses sign (tlog-cosignature). A witness is an independent service that confirms the
+//! checkpoints of a log.
 
 use crate::{
     checkpoint::Checkpoint,
@@ -18,8 +19,9 @@ pub(crate) fn cosigned_message(witness: &VerifierKey, text: &str, time: u64) -> 
     }
 }
 
-/// Returns the message of an ML-DSA-44 signature. Unlike the message for Ed25519, it has the name of the witness, and
-/// no further lines of the checkpoint.
+/// Returns the message of an ML-DSA-44 signature. Unlike the message for Ed25519, this message has the name of the
+/// witness. It has only the first three lines of the checkpoint. `None` if the text is no checkpoint, or if a name has
+/// more than 255 bytes.
 fn subtree_message(witness: &VerifierKey, text: &str, time: u64) -> Option<Vec<u8>> {
     let Checkpoint { origin, size, root } = Checkpoint::parse(text).ok()?;
     let parts = [
@@ -29,7 +31,7 @@ fn subtree_message(witness: &VerifierKey, text: &str, time: u64) -> Option<Vec<u
         &time.to_be_bytes(),
         &[name_length(&origin)?],
         origin.as_bytes(),
-        // The first entry. A checkpoint is about all entries.
+        // The number of the first entry. It is always 0, because a checkpoint covers all entries of the log.
         &0_u64.to_be_bytes(),
         &size.to_be_bytes(),
         &root.0,

@@ -1,7 +1,9 @@
 //! The entries of the log, and the statements behind them.
 //!
-//! An entry has a kind, a time and a commitment: the hash of a statement with a random salt. The entries therefore
-//! contain no names of accounts or keys. Without the salt, a guessed statement cannot be confirmed.
+//! A statement is a text about an object, such as a key, a badge or the envelopes of a batch. The public log contains
+//! only entries: a kind, a time and a commitment, which is the hash of a random salt and the statement. The entries
+//! therefore contain no names of accounts or keys. A reader of the log who guesses a statement cannot check the guess
+//! without the salt.
 
 use std::fmt;
 
@@ -25,7 +27,8 @@ pub struct Entry {
     pub commitment: [u8; 32],
 }
 
-/// A statement with its salt: all that is needed to compute its entry. `Display` is the extra data of a proof file.
+/// A statement with its salt: all data from which its [`Entry`] is computed. `Display` is the
+/// [`extra`](crate::LogProof::extra) data of a proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// The subject of the statement, such as `key`.
@@ -36,8 +39,8 @@ pub struct Statement {
     pub salt: [u8; 32],
     /// The text of the statement. Each line has a name and a value, such as `status active`.
     pub text: String,
-    /// The envelope for which the statement was requested. Not a part of the hashed statement, because `text` contains
-    /// the root hash of all envelopes of the statement.
+    /// The envelope that a proof is about. Only statements of the kind `envelopes` have one. The commitment does not
+    /// cover this field directly: `text` contains the root hash of a tree that includes the envelope.
     pub envelope: Option<EnvelopePlace>,
 }
 
@@ -80,7 +83,7 @@ impl Statement {
         is_proven.then_some(Self { kind, at_ms, salt, text, envelope: Some(envelope) })
     }
 
-    /// Returns the names and values of the statement and of its envelope.
+    /// Returns the names and values of all lines of the statement, then those of its envelope.
     pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         let envelope = self.envelope.as_ref().map_or("", |envelope| &envelope.text);
         self.text.lines().chain(envelope.lines()).filter_map(|line| line.split_once(' '))
@@ -101,7 +104,7 @@ impl Entry {
 }
 
 impl ProvenEntry {
-    /// Reads the lines of an entry in evidence. `None` if they are malformed.
+    /// Reads the lines of one entry in a file of [`Evidence`](crate::Evidence). `None` if the lines are malformed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut lines = text.split('\n');
         let extra = STANDARD.decode(lines.next()?.strip_prefix(EXTRA)?).ok()?;

@@ -1,4 +1,5 @@
-//! Envelopes in the log: one entry for many envelopes, with the root of a tree of their hashes.
+//! Envelopes (sealed messages) in the log. One entry covers many envelopes: its statement has the root hash of a second
+//! tree, whose leaves are the hashes of the envelopes.
 
 use std::fmt;
 
@@ -9,15 +10,16 @@ use crate::{
     tile_tree::TileTree,
 };
 
-/// The place of an envelope in the tree of an `envelopes` statement. This tree has one leaf for each envelope.
+/// The place of an envelope in the tree of a [`Statement`](crate::Statement) of the kind `envelopes`. This tree has one
+/// leaf for each envelope of the statement.
 ///
-/// `Display` writes the part of a proof file's extra data that is about the envelope.
+/// `Display` writes the part about the envelope in the [`extra`](crate::LogProof::extra) data of a proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopePlace {
     /// The text about the envelope. Each line has a name and a value, such as `sender ak_…`. The hash of this text is a
     /// leaf of the tree.
     pub text: String,
-    /// The number of the envelope.
+    /// The number of the leaf in this tree, from 0.
     pub index: u64,
     /// The inclusion proof.
     pub hashes: Vec<TreeHash>,
@@ -39,7 +41,7 @@ impl EnvelopePlace {
         Ok(Some(Self { text, index, hashes }))
     }
 
-    /// Reads the part of the extra data that is about the envelope. `None` if the part is malformed.
+    /// Reads the part about the envelope in the extra data of a proof file. `None` if the part is malformed.
     pub(crate) fn parse(part: &str) -> Option<Self> {
         let (text, place) = part.strip_suffix('\n')?.split_once("\nindex ")?;
         let mut lines = place.split('\n');

@@ -1,4 +1,5 @@
-//! Evidence: a file that proves what happened to one envelope, with several entries of a log under one checkpoint.
+//! Evidence: a file that proves the fate of one envelope. The file has several entries of a log, and one checkpoint
+//! whose tree includes all of them.
 
 use std::fmt;
 
@@ -101,9 +102,10 @@ impl Evidence {
     }
 }
 
-/// Returns true if `statement` is about the envelope of the evidence, about its sender or recipient, or about a badge
-/// of one of these two keys. `name` is the name of the line in the evidence that refers to the statement, such as
-/// `sender_entry`.
+/// Returns true if `statement` is about the object that the line `name` of the evidence refers to. The line
+/// `envelope_entry` refers to the envelope, and `sender_entry` and `recipient_entry` refer to its two keys.
+/// `sender_badge_entry` and `recipient_badge_entry` refer to badges (signed credentials) of these keys. Other names
+/// return false.
 fn belongs(name: &str, statement: &Statement, evidence: &Statement) -> bool {
     let party = name.trim_end_matches("_entry").trim_end_matches("_badge");
     let agree = |statement_name: &str, name: &str| {

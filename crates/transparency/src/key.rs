@@ -46,7 +46,8 @@ pub enum KeyFault {
 }
 
 impl VerifierKey {
-    /// Creates a key. The name is an URL without its scheme, such as `example.org/log`.
+    /// Creates a key. The name is an URL without its scheme, such as `example.org/log`. Fails if the name or the length
+    /// of `public_key` is not valid for the type.
     pub fn new(
         name: &str,
         signature_type: SignatureType,
@@ -92,7 +93,8 @@ impl VerifierKey {
         &self.public_key
     }
 
-    /// Returns the id by which a note names the key of a signature.
+    /// Returns the first four bytes of a hash of the name, the type and the public key. Each signature of a note has
+    /// the id of its key.
     pub fn id(&self) -> [u8; 4] {
         let hash = Sha256::new()
             .chain_update(&self.name)

@@ -9,7 +9,8 @@
 //! - [`CoseReceipt`]: the same in CBOR (COSE receipts, RFC 9942)
 //! - [`Evidence`]: a file that proves what happened to an envelope, with all entries about it
 //! - [`Policy`]: the logs and witnesses that a verifier trusts (tlog-policy)
-//! - [`AddCheckpoint`] and [`WitnessKey`]: the rules of a witness (tlog-witness)
+//! - [`AddCheckpoint`] and [`WitnessKey`]: the request and the key of a witness, which cosigns checkpoints
+//!   (tlog-witness)
 //! - [`Entry`], [`Statement`] and [`EnvelopePlace`]: the entries of this log, which contain no names of accounts or
 //!   keys
 //!

@@ -14,8 +14,8 @@ use crate::{
 /// The place of an entry in the tree of a checkpoint. `Display` is the proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogProof {
-    /// The statement from which a verifier computes the entry. The signatures do not cover it: it is proven only if the
-    /// tree includes the computed entry.
+    /// The text of the [`Statement`](crate::Statement) from which a verifier computes the entry. The signatures do not
+    /// cover this text: it is proven only if the tree includes the computed entry.
     pub extra: Vec<u8>,
     /// The number of the entry.
     pub index: u64,

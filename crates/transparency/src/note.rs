@@ -85,8 +85,8 @@ impl Note {
         Ok(is_signed)
     }
 
-    /// Returns the time of the newest signature of a witness, in seconds since the Unix epoch; `None` if the witness has
-    /// not signed. Fails if a signature of the witness is wrong.
+    /// Returns the time of the newest signature of a witness, in seconds since the Unix epoch. `None` if the witness
+    /// has not signed. Fails if a signature of the witness is wrong.
     pub fn cosigned_at(&self, witness: &VerifierKey) -> Result<Option<u64>, NoteFault> {
         let mut newest = None;
         for line in self.lines_of(witness).filter(|_| witness.signature_type().is_of_witness()) {

@@ -36,13 +36,12 @@ enum Quorum {
     NoWitness,
 }
 
-/// A witness or a group of the policy. Groups name members that stand before them.
+/// A line `witness` or `group` of the policy. The members of a group are earlier lines.
 #[derive(Debug, Clone)]
 struct Member {
     name: String,
     kind: MemberKind,
-    /// The smallest number of witnesses whose cosignatures satisfy this member of the policy, which is a witness or a
-    /// group.
+    /// The smallest number of witnesses whose cosignatures satisfy this member: 1 for a witness.
     least: usize,
 }
 
@@ -271,7 +270,7 @@ impl Draft {
         if others().any(|other| other.public_key() == key.public_key()) {
             return Err(format!("the key of the witness '{name}' is there already"));
         }
-        // With two keys, one witness would count twice.
+        // Refuses a second key of the same witness, because its cosignatures would count as those of two witnesses.
         if others().any(|other| other.name() == key.name()) {
             let witness = key.name();
             return Err(format!("another key of '{witness}' is there already: name one of them"));

@@ -42,8 +42,7 @@ pub fn verify_consistency(old: (u64, TreeHash), new: (u64, TreeHash), proof: &[T
     if old_size == 0 {
         return proof.is_empty() && old_root == TreeHash::of_empty_tree();
     }
-    // If the old size is a power of two, the proof omits the root of the old tree, because the verifier knows this
-    // root.
+    // If the old size is a power of two, the proof omits its first hash, because this hash is the root of the old tree.
     let (first, rest) = match proof.split_first() {
         _ if old_size.is_power_of_two() => (old_root, proof),
         Some((first, rest)) => (*first, rest),

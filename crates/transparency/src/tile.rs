@@ -2,8 +2,9 @@
 
 use crate::hash::TreeHash;
 
-/// The hashes of one level from `index * 256` on. A partial tile has fewer than 256 hashes. Level 0 has the hashes of
-/// entries. Each hash of a higher level is the root of a full tile below.
+/// The name of a tile, without its hashes. The tile has the hashes of one level from the number `index * 256` on. A
+/// partial tile has fewer than 256 hashes. Level 0 has the hashes of entries. Each hash of a higher level is the root
+/// hash of a full tile one level below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// The level, at most 7 in a tree of 2^64 entries.
@@ -48,7 +49,8 @@ impl Tile {
 }
 
 impl TilePath {
-    /// Reads the part of a path after `tile/`; `None` if there is no such file.
+    /// Reads the part of a path after `tile/`. `None` if the text is not the path of a tile or a bundle. Does not check
+    /// whether the tile exists.
     pub fn parse(path: &str) -> Option<Self> {
         let (level, number) = path.split_once('/')?;
         let (index, width) = parse_number(number)?;
@@ -60,8 +62,8 @@ impl TilePath {
     }
 }
 
-/// Returns the bytes of a bundle of entries. Each entry follows its length; entries of 64 KiB or more are not
-/// supported and give `None`.
+/// Returns the bytes of a bundle: for each entry, its length in two bytes, and then the entry. `None` if an entry has
+/// 64 KiB or more.
 pub fn bundle(entries: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for entry in entries {
@@ -72,7 +74,7 @@ pub fn bundle(entries: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Option<Vec
     Some(bytes)
 }
 
-/// Returns the number of a tile as a path, such as `x001/x234/067` and `000.p/12`.
+/// Returns the number of a tile as a path, such as `x001/x234/067`, or `000.p/12` for a partial tile with 12 hashes.
 fn number_path(index: u64, width: u16) -> String {
     let mut path = format!("{:03}", index % 1000);
     let mut rest = index / 1000;
@@ -115,7 +117,8 @@ pub(crate) fn parse_decimal(text: &str) -> Option<u64> {
     (is_canonical && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
-/// Returns the root of a complete subtree with these hashes as leaves. Their number is a power of two.
+/// Returns the root of a complete subtree with these hashes as leaves. Their number must be a power of two. `None` if
+/// there are no hashes.
 pub(crate) fn complete_root(hashes: &[TreeHash]) -> Option<TreeHash> {
     let mut level = hashes.to_vec();
     while level.len() > 1 {

@@ -7,7 +7,8 @@ use crate::{
     tile::{Tile, complete_root},
 };
 
-/// A tree of `size` entries, whose hashes are in tiles. Reads each tile at most once.
+/// A tree of `size` entries, whose hashes are in tiles. Fetches each tile at most once. The methods fail if a tile
+/// cannot be fetched or has too few hashes.
 pub struct TileTree<F> {
     size: u64,
     fetch: F,
@@ -19,7 +20,7 @@ where
     F: FnMut(Tile) -> Result<Vec<TreeHash>, E>,
     E: From<String>,
 {
-    /// Creates the tree. `fetch` returns the hashes of a tile; it may return more than the width.
+    /// Creates the tree. `fetch` returns the hashes of a tile. Hashes beyond the width of the tile are ignored.
     pub fn new(size: u64, fetch: F) -> Self {
         Self { size, fetch, tiles: BTreeMap::new() }
     }
@@ -76,7 +77,8 @@ where
                 start = middle;
             }
         }
-        // The verifier knows the root of the old tree itself.
+        // If `start` is 0, the rest is the whole old tree. Its root is not part of the proof, because the verifier
+        // knows it.
         if start > 0 {
             proof.push(self.range(start, end)?);
         }
@@ -84,7 +86,8 @@ where
         Ok(proof)
     }
 
-    /// Appends entries by their hashes. Returns the tiles that are new or have grown.
+    /// Appends entries, given by their hashes. Returns the tiles that are new or have grown, with all hashes of these
+    /// tiles.
     pub fn append(&mut self, leaves: &[TreeHash]) -> Result<Vec<(Tile, Vec<TreeHash>)>, E> {
         let (mut level, mut added, mut count) = (0, leaves.to_vec(), self.size);
         let mut changed = BTreeSet::new();

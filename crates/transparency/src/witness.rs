@@ -1,5 +1,6 @@
-//! Witnesses (tlog-witness). A witness cosigns a checkpoint only if its tree begins with the tree that the witness
-//! cosigned before.
+//! Witnesses (tlog-witness): independent services that confirm the checkpoints of a log. A witness cosigns a checkpoint
+//! only if the new tree begins with the tree that the witness cosigned last. A log therefore cannot change or remove
+//! old entries unnoticed.
 
 use std::fmt;
 
@@ -22,7 +23,7 @@ use crate::{
 pub struct AddCheckpoint {
     /// The size of the log in the checkpoint that the witness cosigned last; 0 if the witness has cosigned none.
     pub old_size: u64,
-    /// The proof that the checkpoint continues the log of this size.
+    /// The consistency proof: the tree of the checkpoint begins with the tree of `old_size` entries.
     pub proof: Vec<TreeHash>,
     /// The checkpoint, signed by its log.
     pub checkpoint: Note,
@@ -43,7 +44,8 @@ pub enum WitnessRefusal {
     /// The log has not signed the checkpoint.
     #[error("the log has not signed the checkpoint")]
     Unsigned,
-    /// The checkpoint does not continue the last one: the log has rewritten its history.
+    /// The proof does not show that the tree begins with the tree that the witness cosigned last. Either the proof is
+    /// wrong, or the log has changed old entries. Contains the last cosigned size.
     #[error("the checkpoint does not continue the log of size {0}")]
     Fork(u64),
 }
@@ -74,8 +76,9 @@ impl AddCheckpoint {
         Ok(Self { old_size, proof, checkpoint })
     }
 
-    /// Returns the checkpoint if a witness may cosign it. `last` gets the origin of the log, and returns the checkpoint
-    /// that the witness cosigned last for this log.
+    /// Returns the checkpoint if a witness may cosign it. `logs` are the keys of the logs that the witness knows.
+    /// `last` gets the origin of the log, and returns the checkpoint that the witness cosigned last for this log, or
+    /// `None`.
     pub fn check(
         &self,
         logs: &[VerifierKey],

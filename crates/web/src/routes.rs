@@ -4,8 +4,8 @@ use actix_web::web;
 
 use crate::{assets, badge_page, dashboard, docs, landing, log_page, state::WebState};
 
-/// Mounts badge pages, documentation, the landing page, assets and the dashboard. The server must wrap these routes in
-/// [`sealpost_api::middleware`].
+/// Mounts badge pages, documentation, the landing page, the page that verifies proofs of the transparency log, assets
+/// and the dashboard. The server must wrap these routes in [`sealpost_api::middleware`].
 pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config

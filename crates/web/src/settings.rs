@@ -6,10 +6,10 @@ pub struct WebSettings {
     /// The maximum number of dashboard pages per minute and session. All sessions of an account together can request
     /// four times as many. A form counts as four pages. 0 turns the limit off.
     pub dashboard_per_minute: u32,
-    /// The maximum number of event logs that one account follows live on this node. Opening one more ends the oldest. 0
-    /// turns live logs off.
+    /// The maximum number of live event logs of one account on this node. A live log streams new entries to a browser.
+    /// Opening one more ends the oldest. 0 turns live logs off.
     pub live_logs_per_account: usize,
-    /// The maximum number of event logs that all accounts follow live on this node. 0 turns live logs off.
+    /// The maximum number of live event logs of all accounts together on this node. 0 turns live logs off.
     pub live_logs: usize,
 }
 

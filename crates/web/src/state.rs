@@ -37,7 +37,7 @@ impl WebState {
         Self { api, dashboard, sales_contact, live, docs, landing, site }
     }
 
-    /// Ends the live streams. Call this before the server stops, because a stop waits for open responses.
+    /// Ends the live streams. Call this before the server stops, because a stopping server waits for open responses.
     pub fn stop(&self) {
         self.live.stop();
     }

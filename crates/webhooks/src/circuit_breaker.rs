@@ -113,8 +113,9 @@ impl CircuitBreaker {
     /// Chooses the due time of a deferred delivery, which returns to the database without an attempt. Returns the range
     /// of this time:
     ///
-    /// - Open breaker, first deferred delivery: due at the time of the next probe. The delivery becomes this probe.
-    /// - Open breaker, other deliveries: due after the next probe, and not before `deferral_min` has passed.
+    /// - Open breaker, no probe may start yet, and no delivery is scheduled as the next probe: due at the time of this
+    ///   probe. The delivery becomes the probe.
+    /// - Open breaker, all other deliveries: due after the next probe, and not before `deferral_min` has passed.
     /// - Closed breaker: due after `deferral_min`.
     ///
     /// If the target responds earlier, its deferred deliveries become due earlier.

@@ -15,7 +15,8 @@
 //! lease, so no state must be saved at a shutdown.
 //!
 //! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. Its threads are
-//! the delivery workers, a sweeper that claims deliveries, an outcome writer, and a sender of test events. All
+//! the delivery workers, a sweeper that claims due deliveries, a claimer of the deliveries to relays (webhooks whose
+//! receivers connect to the service), a refresher of targets, an outcome writer, and a sender of test events. All
 //! deliveries to a target use the same worker.
 //!
 //! | word | meaning |

@@ -1,5 +1,5 @@
-//! Relays: receivers that have no public address. A receiver opens a connection to the service. The service sends on
-//! this connection the requests that other targets get by HTTP.
+//! Relays: webhooks whose receivers have no public address. The receiver opens a connection to the service. The service
+//! sends on this connection the requests that other targets get by HTTP.
 //!
 //! The API owns the sockets. This module tracks the connections to this node, sends deliveries on them, and waits for
 //! the answers.

@@ -1,5 +1,5 @@
-//! The reasons for which an attempt could not be made. Such an attempt is not counted, and does not change the health of
-//! its target.
+//! The reasons for which an attempt could not be made. Such an attempt is not counted, and does not change the health
+//! of its target.
 
 use crate::local_fault::LocalFault;
 
@@ -9,7 +9,8 @@ pub(crate) enum Unsent {
     /// This node cannot open connections.
     #[error(transparent)]
     Local(#[from] LocalFault),
-    /// The receiver of a relay is not connected to this node, or its connection has ended before the answer.
+    /// The receiver of a [relay](crate::relay) is not connected to this node, or the connection has ended before the
+    /// answer, or each connection already has the maximum number of unanswered deliveries.
     #[error("no receiver is connected to this relay")]
     NotConnected,
 }

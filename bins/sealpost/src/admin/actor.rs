@@ -3,7 +3,8 @@
 use nix::unistd::{Uid, User};
 use sealpost_service::OperatorProcess;
 
-/// Returns `operator:` and the name of the effective user, or the user id if the user has no name.
+/// Returns `operator:` and the name of the effective user. Uses the user id if there is no name, or if [`is_name`]
+/// rejects the name.
 pub(crate) fn name() -> String {
     let uid = Uid::effective();
     let user = User::from_uid(uid).ok().flatten().map(|user| user.name);

@@ -47,8 +47,9 @@ impl Desk {
         Ok(Self { operator, database, settings, clock })
     }
 
-    /// Reads the key-encryption keys, with which the command authenticates the rows that it writes. Returns `None` if
-    /// there are no keys. The command then fails if it needs keys.
+    /// Reads the key-encryption keys, and attaches them to the database. With these keys, the database computes the
+    /// [tags](sealpost_domain::ports::RowAuthenticator) of the rows that the command writes. Returns `None` if no keys
+    /// are given or found. A command that writes such a row then fails.
     pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<Option<Arc<Keyring>>, Fault> {
         let (settings, paths) = (KeySettings::try_from(keks)?, self.settings.embedded_paths());
         let KeySettings { file, text, provider, .. } = &settings;
@@ -59,8 +60,8 @@ impl Desk {
         Ok(None)
     }
 
-    /// Opens the revocation journal and records the revocations of this command in it. Returns `None` if the journal is
-    /// turned off.
+    /// Opens the revocation journal, a file outside the database in which the revocations of this command are recorded.
+    /// Returns `None` if the journal is turned off.
     pub(super) fn attach_journal(&self) -> Result<Option<Arc<Journal>>, Fault> {
         Ok(attach_for_command(&self.settings, &self.database, &self.clock)?)
     }

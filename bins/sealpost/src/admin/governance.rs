@@ -1,5 +1,5 @@
-//! `sealpost admin governance` and `partner`: council actions and suspensions, which block keys. `assess`, `attest` and
-//! `badge`: the evidence for badges, and their revocation.
+//! `sealpost admin governance` and `partner`: council actions (blocks of a key or an account) and suspensions of
+//! partners (groups of accounts). `assess` and `attest` record the evidence for badges, and `badge` revokes badges.
 
 use sealpost_domain::AssessmentMetrics;
 use sealpost_service::{AssessmentSource, Attest};

@@ -16,14 +16,14 @@ pub(super) fn recover(desk: &Desk, output: Output, args: &RecoverArgs) -> Result
     output.show(&recover_database(settings, database, operator, &args.journal)?)
 }
 
-/// Repairs the revocation journal.
+/// Writes all revocations in force into the revocation journal again, after its file was lost or replaced.
 pub(super) fn journal(desk: &Desk, output: Output, command: &JournalCommand) -> Result<(), Fault> {
     let JournalCommand::Complete(keks) = command;
     desk.use_keys(keks)?;
     output.show(&complete_journal(&desk.settings, &desk.database, &desk.clock)?)
 }
 
-/// Begins a new transparency log after a restore.
+/// Ends the transparency log and begins a new one, after a restore has removed entries that were already signed.
 pub(super) fn log(desk: &Desk, output: Output, command: &LogCommand) -> Result<(), Fault> {
     match command {
         LogCommand::Restart { .. } => output.show(&desk.operator.restart_log()?),

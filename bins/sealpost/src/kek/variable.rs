@@ -1,4 +1,5 @@
-//! Reads key-encryption keys from the variable `SEALPOST_KEK`, and removes it from the environment at start-up.
+//! Reads key-encryption keys from the variable `SEALPOST_KEK`, and removes the variable from the environment at
+//! start-up.
 //!
 //! Child processes inherit the environment, and `/proc` shows it. The standard library can change the environment only
 //! with `unsafe` code. The process therefore executes its own binary again, without the variable. An anonymous file in
@@ -17,8 +18,8 @@ use zeroize::Zeroizing;
 
 use crate::{environment, fault::Fault};
 
-/// Executes this binary again if `SEALPOST_KEK` is set. Returns only if the variable is not set, or if the execution
-/// fails.
+/// Executes this binary again, without `SEALPOST_KEK`, if the variable has a value. Returns only if the variable is
+/// unset or empty, or with the error of a failed execution.
 pub(crate) fn leave_environment() -> io::Result<()> {
     match environment::bytes(KEK) {
         None => Ok(()),
@@ -34,7 +35,7 @@ pub(crate) fn leave_environment() -> io::Result<()> {
 /// and empties the file. If there is no such file, because [`leave_environment`] failed, reads the variable.
 ///
 /// Returns `None` if the variable was not set. After the file has been read once, every later call returns `None`.
-/// Rejects a value that is empty or not in UTF-8, because the server would otherwise use other keys.
+/// Rejects a value that is empty or not in UTF-8: a server that ignored the value would use the keys of a key file.
 pub(crate) fn take() -> Result<Option<Zeroizing<String>>, Fault> {
     let passed = environment::bytes(PASSED).and_then(|number| read_passed(&number).ok());
     let is_read = passed.as_ref().is_some_and(|keys| keys.is_empty());

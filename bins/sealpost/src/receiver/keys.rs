@@ -36,8 +36,9 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     Ok(keys)
 }
 
-/// Returns a source of the secret of the registered webhook. Without this webhook, the source reads the given keys again
-/// for each request, so that a secret can be added or rotated while the command runs.
+/// Returns the key source of a receiver. If `webhook` is given, the source returns the secret of this webhook.
+/// Otherwise the source reads `keys` again for each request, so that a secret can be added or rotated while the command
+/// runs.
 pub(super) fn source(webhook: Option<&TemporaryWebhook>, keys: KeyArgs) -> KeySource {
     let secret = webhook.map(TemporaryWebhook::secret);
     Arc::new(move || match &secret {

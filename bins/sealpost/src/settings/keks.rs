@@ -39,7 +39,7 @@ pub(crate) struct ProviderArgs {
 }
 
 impl ProviderArgs {
-    /// Adds these settings to the place of the keys.
+    /// Returns the settings `keys`, which have the place of the keys, with the values of these arguments.
     pub(crate) fn settings(&self, keys: KeySettings) -> KeySettings {
         let Self { recheck, grace, wait } = self;
         KeySettings { recheck: recheck.0, grace: grace.0, wait: *wait, ..keys }
@@ -47,7 +47,8 @@ impl ProviderArgs {
 }
 
 impl KekArgs {
-    /// Returns the settings of a server. Must be called only once, because `SEALPOST_KEK` can be read only once.
+    /// Returns the settings of a server. Must be called only once per process: a second call finds no keys of
+    /// `SEALPOST_KEK`.
     pub(crate) fn for_server(&self) -> Result<KeySettings, Fault> {
         let Self { kek_file, kek_provider } = self;
         let (file, provider) = (kek_file.clone(), kek_provider.clone());
@@ -56,7 +57,8 @@ impl KekArgs {
     }
 }
 
-/// Converts to the settings of a command. Reads the shares of a quorum from standard input.
+/// Converts to the settings of a command. If the provider is a quorum (a wrapping key that is split), reads shares from
+/// standard input until they restore the key.
 impl TryFrom<&KekArgs> for KeySettings {
     type Error = Fault;
 

@@ -124,7 +124,7 @@ pub(super) struct ServiceArgs {
         value_name = "SPAN"
     )]
     activity_retention: Span,
-    /// Time for which an Idempotency-Key is kept
+    /// Time for which an Idempotency-Key is kept; at most `--retention`
     #[arg(
         long,
         env = "SEALPOST_IDEMPOTENCY_TTL",

@@ -18,7 +18,7 @@ use crate::fault::Fault;
 pub(super) struct CollectorClient {
     http: reqwest::Client,
     runtime: Runtime,
-    /// Whether the newest request failed. A failure is logged once, until a request succeeds.
+    /// Whether the newest request failed. Only the first of several consecutive failures is logged.
     is_failing: AtomicBool,
 }
 

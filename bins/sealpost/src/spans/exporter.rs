@@ -75,11 +75,11 @@ impl<S: Subscriber> Layer<S> for SpanQueue {
     }
 }
 
-/// Number of spans in the queue. Further spans are dropped.
+/// Maximum number of spans in the queue. Further spans are dropped.
 const QUEUED_MAX: usize = 8192;
-/// Number of spans in one request to the collector.
+/// Maximum number of spans in one request to the collector.
 const BATCH_MAX: usize = 512;
 const EXPORT_EVERY: Duration = Duration::from_secs(1);
-/// Time for one batch, with all its retries.
+/// Maximum time in which one batch is sent, with all its retries.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 const STOP_MAX: Duration = Duration::from_secs(2);

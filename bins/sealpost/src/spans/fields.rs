@@ -25,7 +25,8 @@ pub(super) struct SpanFields {
 }
 
 impl SpanFields {
-    /// Returns the span, which ends now. `None` if the event is no span.
+    /// Returns the span, which ends now. `None` if the event describes no span, because its field `trace` is missing or
+    /// invalid.
     #[expect(clippy::disallowed_methods, reason = "the binary reads the clock for all crates")]
     pub(super) fn into_span(self) -> Option<SpanData> {
         let TraceParent { trace_id, parent_id, flags } = self.trace?;

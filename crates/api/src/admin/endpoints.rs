@@ -44,7 +44,7 @@ pub(super) fn table() -> Vec<Row> {
 }
 
 /// Renders the OpenAPI document of the API for operators. `base_url` is the public URL of the service, and `server` is
-/// the URL of the operations address.
+/// the URL at which this API is served.
 pub fn admin_openapi(base_url: &str, server: &str) -> Value {
     let head = DocumentHead {
         title: "Sealpost for operators",

@@ -37,20 +37,22 @@ impl Default for AdminSettings {
 pub struct AdminState {
     /// The state of the public API.
     pub api: web::Data<ApiState>,
-    /// The URL of the operations address, without a trailing slash.
+    /// The URL at which the console and the API for operators are served, without a trailing slash.
     pub url: String,
     /// Verifies the credentials and the sessions of operators.
     pub access: OperatorAccess,
     sign_ins: Throttle<(IpNet, OperatorName)>,
-    /// The proxies that are trusted to report the client address. Empty if the URL is not https: no proxy is then
-    /// expected in front of the operations address, and any program on the machine could forge a client address.
+    /// The networks of the proxies that are trusted to report the client address. Empty if `url` is not https, because
+    /// no proxy is then expected in front of the server. Any program on the machine can then connect to the server
+    /// directly. If the networks were trusted, such a program could forge a client address.
     trusted_proxies: Vec<IpNet>,
     /// The OpenAPI document, rendered at the first request.
     pub(super) document: OnceLock<StaticContent>,
 }
 
 impl AdminState {
-    /// Creates the state. `url` is the URL of the operations address.
+    /// Creates the state. `url` is the URL at which the console and the API for operators are served. Fails if the
+    /// random source fails.
     pub fn new(
         api: web::Data<ApiState>,
         url: String,
@@ -66,7 +68,7 @@ impl AdminState {
     }
 
     /// Verifies a name and a password, and creates a console session. Counts against the sign-in limit of the client
-    /// address.
+    /// address and the name. Fails if the credentials are wrong, or if the limit is reached.
     pub async fn sign_in(
         &self,
         request: &HttpRequest,
@@ -76,15 +78,16 @@ impl AdminState {
         let credentials = OperatorCredentials::new(name, password).ok_or(WRONG)?;
         let known_name = self.access.known_name(&credentials);
         let signed_in = self.access.sign_in(credentials);
-        // The name of a failed sign-in is not logged: somebody may have typed the password there.
+        // The name of a failed sign-in is not logged, because the operator may have typed the password into the field
+        // of the name.
         let failure = "a sign-in of an operator failed";
         let signed_in = self.count_sign_in(request, known_name, failure, signed_in).await?;
         tracing::info!(operator.name = name, "an operator signed in to the console");
         Ok(signed_in)
     }
 
-    /// Verifies the bearer token of a request. Counts against the sign-in limit of the client address, unless the same
-    /// credentials were verified before.
+    /// Verifies the bearer token of a request, and returns its operator. Fails if the token is missing or wrong. Counts
+    /// against the sign-in limit of the client address and the name, unless the same credentials were verified before.
     pub(super) async fn authenticate(
         &self,
         request: &HttpRequest,
@@ -102,11 +105,13 @@ impl AdminState {
         self.count_sign_in(request, known_name, failure, verified).await
     }
 
-    /// Awaits `signed_in`, the verification of credentials, if the limit of the client address admits it. Each known
-    /// name has a limit of its own, so that unknown names and other operators cannot use it up.
+    /// Awaits `signed_in`, the verification of credentials, and returns its result. If the client address has reached
+    /// its limit for the name, fails without a verification. Each known name has a limit of its own, which attempts
+    /// with other names cannot use up.
     ///
-    /// A wrong password for a known name also counts against the limit of the unknown names. If known and unknown names
-    /// reached their limits after different numbers of attempts, an attacker could find out which names exist.
+    /// All unknown names share one limit. A wrong password for a known name counts against this limit too. Known and
+    /// unknown names therefore reach a limit after the same number of attempts, which hides from an attacker which
+    /// names exist.
     async fn count_sign_in<T>(
         &self,
         request: &HttpRequest,
@@ -127,7 +132,7 @@ impl AdminState {
         Ok(signed_in?)
     }
 
-    /// Returns client address and user agent of a request to the operations address.
+    /// Returns the client address and the user agent of a request to the console or to the API for operators.
     pub fn source(&self, request: &HttpRequest) -> RequestSource {
         source_behind(&self.trusted_proxies, request)
     }

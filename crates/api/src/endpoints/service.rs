@@ -1,4 +1,4 @@
-//! Endpoints about the service itself: a liveness check, and the OpenAPI document.
+//! Endpoints about the service itself: a liveness check, the OpenAPI document, and the files of the transparency log.
 
 pub(super) mod document;
 pub(super) mod log;

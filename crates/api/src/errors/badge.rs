@@ -67,8 +67,8 @@ fn denied(drift: u8, confidence: u8) -> Problem {
     }
 }
 
-/// Evaluates the built-in circuit `DEFAULT` for a key that has no attestations, so that the required checks fail.
-/// Returns `None` if there is no such circuit.
+/// Evaluates the built-in circuit `DEFAULT` for a key that has no attestations (recorded results of checks), so that
+/// the required checks fail. Returns `None` if there is no such circuit.
 fn without_attestations() -> Option<CircuitReport> {
     let (circuits, jurisdiction) = (built_in_circuits().ok()?, Jurisdiction::parse("DEFAULT")?);
     let circuit = circuits.circuits.get(&jurisdiction)?;

@@ -1,5 +1,5 @@
-//! Error responses without a handler: for bytes that are no HTTP request, and for all requests while the service cannot
-//! work, for example because it waits for its keys.
+//! Error responses that come from no handler. The server sends them for bytes that are no HTTP request. It also sends
+//! them for all requests while the service cannot work, for example while it waits for its key-encryption key.
 
 use std::{
     fmt,
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{response::Problem, state::ApiState};
 
-/// Writes the error responses of a server that come from no handler.
+/// Creates the error responses of a server that come from no handler.
 pub struct ConnectionProblems {
     base_url: String,
     clock: Arc<dyn Clock>,

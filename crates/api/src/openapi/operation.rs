@@ -346,8 +346,8 @@ impl Credentials {
         matches!(self, Self::Key(_))
     }
 
-    /// Returns a sentence that names the scopes of API tokens, for the description of the operation. OpenAPI defines
-    /// scopes only for OAuth.
+    /// Returns a sentence that names the scopes that an API token needs. The description of the operation contains it,
+    /// because OpenAPI defines scopes only for OAuth. Returns `None` if the operation accepts no API token.
     pub(super) fn about_api_tokens(self) -> Option<String> {
         let Self::Key(Access::Scopes(scopes)) = self else { return None };
         let names: Vec<_> = scopes.iter().map(|scope| format!("`{}`", scope.as_str())).collect();

@@ -88,8 +88,8 @@ async fn collect(
                 Some(share) => share,
                 None => share.insert(open_share(app, given).await?),
             };
-            // The share covers the received bytes, not `Content-Length`. Otherwise a client could announce a large
-            // body, send nothing, and still take memory from other clients.
+            // The share covers the received bytes, not `Content-Length`. A client that announces a large body and sends
+            // nothing therefore takes no memory from other clients.
             if !share.grow(length) {
                 return Err(Refusal::Unavailable.into());
             }

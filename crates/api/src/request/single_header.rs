@@ -6,7 +6,7 @@ use sealpost_domain::Refusal;
 use super::fields::invalid;
 
 /// Returns the value of a header, or `None` without the header. Refuses a repeated header as `INVALID_FIELD` with this
-/// name, because a proxy may use another one of its values. Equal values are refused too.
+/// name, even if its values are equal. A proxy in front of the service may use another of the values than the service.
 pub(super) fn single_header<'a>(
     headers: &'a HeaderMap,
     header: impl AsHeaderName,

@@ -3,8 +3,9 @@
 use actix_web::{HttpMessage as _, HttpRequest, http::header::HeaderName};
 use sealpost_domain::TraceParent;
 
-/// Returns the trace that a request continues. `None` without the header, or if the header is invalid or repeated: the
-/// standard requires such a header to be ignored. If the request has a span of its own, this span is the parent.
+/// Returns the trace that a request continues. Returns `None` without the header. Also returns `None` if the header is
+/// invalid or repeated, because the standard requires that such a header is ignored. If the request has a span of its
+/// own, this span is the parent in the returned trace.
 pub(crate) fn trace_parent(request: &HttpRequest) -> Option<TraceParent> {
     if let Some(own) = request.extensions().get::<TraceParent>() {
         return Some(*own);

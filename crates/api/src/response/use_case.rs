@@ -86,8 +86,9 @@ fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> LimitedResp
     Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
 }
 
-/// Authenticates the API key and calls `use_case`. If the body has an error, calls `Sending::reject` instead, so that
-/// the faulty request also counts against the rate limits.
+/// Authenticates the API key and calls `use_case`. If the body has an error, calls
+/// [`Sending::reject`](sealpost_service::Sending::reject) with `purpose` instead, so that the faulty request also
+/// counts against the rate limits.
 pub(crate) async fn call_as_key<B, T>(
     app: &ApiState,
     request: KeyRequest<B>,

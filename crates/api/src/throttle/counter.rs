@@ -53,9 +53,9 @@ impl<Key: Eq + Hash> Throttle<Key> {
         self.per_minute
     }
 
-    /// Returns the time until the limits of all `keys` admit a request that counts as `cost` requests; `None` if they
-    /// admit it now. The limit of each key is multiplied by its factor. A `cost` over the limit is reduced to the
-    /// limit.
+    /// Returns the time until the limits of all `keys` admit a request that counts as `cost` requests. Returns `None`
+    /// if the limits admit the request now. The number beside each key is a factor that multiplies its limit. A `cost`
+    /// over the limit is reduced to the limit.
     pub(crate) fn wait(
         &self,
         keys: impl Iterator<Item = (Key, u32)>,
@@ -69,8 +69,9 @@ impl<Key: Eq + Hash> Throttle<Key> {
         self.wait_in(&minutes, keys, cost, now)
     }
 
-    /// Counts one request as `cost` requests, for several keys at once. If this would exceed the limit of any key,
-    /// counts nothing. The error is then the time until the limits of all keys admit the request.
+    /// Counts one request as `cost` requests, for several keys at once. The number beside each key is a factor that
+    /// multiplies its limit. If the request would exceed the limit of any key, counts nothing. The error is then the
+    /// time until the limits of all keys admit the request.
     pub fn admit(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,

@@ -12,7 +12,8 @@ use crate::{
 };
 
 impl Webhooks {
-    /// Returns all deliveries of a webhook, newest first. Each request loads `page_size` entries.
+    /// Returns the pending deliveries of a webhook, and then all attempts, each newest first. Each request loads
+    /// `page_size` entries.
     pub fn deliveries(&self, webhook_id: WebhookId, page_size: u32) -> Pages<Delivery> {
         let body = json!({"webhook_id": webhook_id, "limit": page_size});
         pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
@@ -29,7 +30,7 @@ impl Webhooks {
         pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
     }
 
-    /// Sends the event of a delivery again now. The id is that of an envelope, or of another event.
+    /// Sends an event to the webhook again now. `event_id` is the id of an envelope, or of another event.
     pub async fn redeliver(
         &self,
         webhook_id: WebhookId,
@@ -56,26 +57,28 @@ impl Webhooks {
     }
 }
 
-/// One attempt to deliver an event, or a delivery that waits for its first attempt.
+/// One attempt to deliver an event, or a pending delivery, which waits for its next attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Delivery {
     /// Id of the event: the id of an envelope, or of another event (`evt_…`).
     pub envelope_id: String,
-    /// Number of the attempt, from 1.
+    /// Number of the attempt, from 1. For a pending delivery, the number of the next attempt.
     pub attempt: u32,
-    /// End of the attempt.
+    /// End of the attempt. For a pending delivery, the time of the event.
     pub at: Timestamp,
     /// The outcome of the attempt, for example `succeeded`, `failed` or `pending`.
     pub outcome: String,
     /// HTTP status of the response. `None` if there was no response.
     pub status_code: Option<u16>,
-    /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
+    /// Class of the failure, such as `timeout`. `None` if the attempt did not fail. For a pending delivery, the class
+    /// of the last failed attempt.
     pub error: Option<String>,
     /// The reason of a failure without a response, such as the error of the TLS library.
     pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: Option<u64>,
-    /// Time of the next attempt. `None` if no attempt is planned.
+    /// Time at which the next attempt is due. `None` if no attempt follows, while an attempt is running, and while the
+    /// webhook is disabled or paused.
     pub next_attempt_at: Option<Timestamp>,
     /// The beginning of the response body, at most 1 KiB. `None` if no response arrived, or if its body was empty.
     pub response: Option<String>,
@@ -132,7 +135,7 @@ pub struct Recovered {
     pub webhook_id: WebhookId,
     /// Number of deliveries that failed in the requested time range, without those that are already due or in progress.
     pub matched: u64,
-    /// Number of deliveries that are due now.
+    /// Number of deliveries that this request made due.
     pub recovered: u64,
     /// True if more deliveries match. Repeat the request until this is false.
     pub more: bool,

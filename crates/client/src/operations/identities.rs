@@ -150,7 +150,7 @@ pub struct Resolved {
     pub handle: Option<String>,
     /// Display name of the key. `None` if the policy of the key hides the name.
     pub label: Option<String>,
-    /// True if the key can receive messages.
+    /// True if the key can send and receive messages.
     pub active: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Stored envelopes: opening by the recipient; lists and receipts for the sender; evidence for both.
+//! Operations on stored envelopes. The recipient opens an envelope, and the sender lists envelopes and reads receipts.
+//! Both can get evidence.
 
 use std::fmt;
 
@@ -104,9 +105,10 @@ pub struct Receipt {
     pub message_type: Option<String>,
     /// The state of the envelope.
     pub state: ReceiptState,
-    /// Time at which a webhook of the recipient accepted the event.
+    /// Time at which a webhook of the recipient accepted the event. `None` before that, or if the recipient hides the
+    /// time.
     pub notified_at: Option<Timestamp>,
-    /// Time at which the envelope was first opened.
+    /// Time at which the envelope was first opened. `None` before that, or if the recipient hides the time.
     pub opened_at: Option<Timestamp>,
 }
 

@@ -53,7 +53,8 @@ impl Client {
         self.transport.call(&request).await
     }
 
-    /// Sends up to 100 messages in one request. Returns the result of each message, in the order of the messages.
+    /// Sends up to 100 messages in one request. Returns the result of each message, in the order of the messages. If
+    /// `idempotency_key` is `None`, the client chooses a random one, and all retries use it.
     pub async fn send_batch(
         &self,
         messages: &[Message],
@@ -81,11 +82,11 @@ pub struct Message {
     pub to: String,
     /// The text of the message.
     pub message: String,
-    /// The thread of the message: a name of 1 to 64 of `A-Z a-z 0-9 . _ : -`.
+    /// The thread of the message: a name of 1 to 64 characters of `A-Z a-z 0-9 . _ : -`.
     pub thread: Option<String>,
     /// The envelope that the message replies to. This API key must have sent or received it.
     pub reply_to: Option<EnvelopeId>,
-    /// The type of the message, such as `text/plain`: 1 to 64 of `a-z 0-9 . _ / + -`.
+    /// The type of the message, such as `text/plain`: 1 to 64 characters of `a-z 0-9 . _ / + -`.
     #[serde(rename = "type")]
     pub message_type: Option<String>,
 }

@@ -60,13 +60,14 @@ impl Webhooks {
         self.0.call(&ApiRequest::post("/v1/webhooks/update", &body)?).await
     }
 
-    /// Pauses a webhook. Its deliveries are kept until it is resumed or retention ends.
+    /// Pauses a webhook. The service keeps its deliveries until the webhook is resumed, or until their retention (the
+    /// time for which envelopes are stored) ends.
     pub async fn pause(&self, webhook_id: WebhookId) -> Result<UpdatedWebhook, ClientError> {
         let changes = WebhookChanges { paused: Some(true), ..WebhookChanges::default() };
         self.update(webhook_id, &changes).await
     }
 
-    /// Resumes a paused webhook. The service sends its deliveries at once.
+    /// Resumes a paused webhook. The service sends the kept deliveries at once.
     pub async fn resume(&self, webhook_id: WebhookId) -> Result<UpdatedWebhook, ClientError> {
         let changes = WebhookChanges { paused: Some(false), ..WebhookChanges::default() };
         self.update(webhook_id, &changes).await
@@ -213,7 +214,7 @@ pub struct WebhookView {
     pub paused: bool,
     /// The reason why the service disabled the webhook. `None` if the webhook is not disabled by the service.
     pub disabled_reason: Option<DisabledReason>,
-    /// Time of the first failed attempt since the last success. `None` if no attempt has failed since then.
+    /// Time of the first failed attempt since the last success. `None` if no attempt has failed since the last success.
     pub failing_since: Option<Timestamp>,
     /// Time at which the webhook was registered.
     pub created_at: Timestamp,

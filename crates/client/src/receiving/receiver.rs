@@ -71,8 +71,12 @@ impl Receiver {
         Self { seen: Arc::new(seen), ..self }
     }
 
-    /// Processes a webhook request, and returns the HTTP status of the response: 204, 401 or 503. `body` is the request
-    /// body exactly as received.
+    /// Processes a webhook request, and returns the HTTP status of the response. `body` is the request body exactly as
+    /// received.
+    ///
+    /// - 204: the event was processed, now or before.
+    /// - 401: the signatures or the time of the request are not valid.
+    /// - 503: the envelope cannot be opened now. The service sends the event again.
     ///
     /// If this function returns an error, respond with 500.
     pub async fn receive(&self, headers: &HeaderList, body: &[u8]) -> Result<u16, HandlerError> {

@@ -1,4 +1,4 @@
-//! One WebSocket connection of a relay.
+//! One WebSocket connection of a relay, over which the deliveries of a webhook arrive.
 
 use std::{fmt, time::Duration};
 
@@ -23,7 +23,8 @@ use crate::{
     transport::{Transport, unreachable},
 };
 
-/// One connection of a relay, for programs that respond to deliveries themselves. [`Relay`](super::Relay) reconnects.
+/// One connection of a relay, for programs that respond to deliveries themselves. Unlike a [`Relay`](super::Relay), it
+/// does not reconnect.
 pub struct RelayConnection {
     socket: WebSocketStream<Upgraded>,
     /// Time at which the last frame arrived.
@@ -31,8 +32,8 @@ pub struct RelayConnection {
 }
 
 impl Client {
-    /// Connects once to a webhook with the URL `relay:`. If the connection is dropped, the service attempts its
-    /// unanswered deliveries again.
+    /// Connects once to a webhook with the URL `relay:`. If the connection is dropped, the service attempts again the
+    /// deliveries that were not answered on it.
     pub async fn open_relay(&self, webhook_id: WebhookId) -> Result<RelayConnection, ClientError> {
         RelayConnection::open(&self.transport, webhook_id).await
     }

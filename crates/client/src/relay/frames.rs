@@ -1,4 +1,4 @@
-//! The JSON in the frames of a relay: deliveries of the service, and the responses to them.
+//! The JSON in the WebSocket frames of a relay: deliveries from the service, and the responses of the program.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A delivery that arrived over a relay: the POST request that a webhook with a public URL would get.
 #[derive(Debug, Clone, Deserialize)]
 pub struct RelayedRequest {
-    /// Names the delivery on its connection.
+    /// Identifies the delivery within its connection. The response repeats this id.
     #[serde(rename = "delivery")]
     pub(super) id: String,
     /// The headers of the request, with the signatures.

@@ -1,4 +1,4 @@
-//! Runs the handlers of a relay's deliveries, a bounded number at the same time.
+//! Runs the program's handler for each delivery of a relay. A bounded number of handlers runs at the same time.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 

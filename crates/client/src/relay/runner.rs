@@ -1,4 +1,4 @@
-//! Keeps a relay connected, and passes each delivery to the handler of the program.
+//! Keeps the WebSocket of a relay connected, and passes each delivery to the handler of the program.
 
 use std::{fmt, pin::Pin, pin::pin, sync::Arc, time::Duration};
 
@@ -106,7 +106,8 @@ impl Relay {
         Ok(())
     }
 
-    /// Returns the pause before the next try. Returns `None` if the relay has ended.
+    /// Counts a failure, and returns the pause before the next try. Returns `None` if the relay must end, because
+    /// another try cannot succeed.
     fn pause(&self, history: &mut ConnectionHistory, error: &ClientError) -> Option<Duration> {
         let retry = &self.client.transport.retry;
         history.failed(matches!(error, ClientError::RelayClosed { code: Some(POLICY), .. }));
@@ -115,8 +116,8 @@ impl Relay {
         if history.policy_closes > POLICY_CLOSES_MAX {
             return None;
         }
-        // The service may still count lost connections of this client, and refuse a new connection because of its
-        // limit.
+        // The service may still count lost connections of this client, and refuse a new connection over the limit of
+        // connections.
         let is_counted = error.code() == Some(Code::QuotaExceeded) && history.connections > 0;
         let pause = if is_counted {
             retry.pause_max

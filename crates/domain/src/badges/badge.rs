@@ -12,7 +12,7 @@ pub struct Badge {
     pub id: BadgeId,
     /// The API key described by the badge.
     pub api_key_id: ApiKeyId,
-    /// The assessment on which the badge is based.
+    /// The [assessment](crate::Assessment) (measured scores of the key) on which the badge is based.
     pub assessment_id: AssessmentId,
     /// The subject of the credential: a URN of the API key, or its DID if the owner of the key requested so.
     pub subject: String,

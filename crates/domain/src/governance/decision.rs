@@ -83,8 +83,8 @@ pub struct GovernanceDecision {
     pub by: String,
 }
 
-/// An operator's name for a partner: 1 to 64 characters of `A-Z a-z 0-9 . - _`. It starts with a letter or a digit, and
-/// is case-sensitive.
+/// An operator's name for a partner, a group of accounts that can be suspended together. The name has 1 to 64
+/// characters of `A-Z a-z 0-9 . - _`, starts with a letter or a digit, and is case-sensitive.
 ///
 /// The name must not start with the prefix of an account, key, badge, envelope, request or webhook id, in upper or
 /// lower case. Governance decisions are looked up by their subject as text, so a name must not look like an id.

@@ -109,12 +109,13 @@ pub struct ApiKey {
     pub created_at: Timestamp,
 }
 
-/// An API key with the account that owns it. The encrypted root of the key is bound to both.
+/// An API key with the account that owns it. The encrypted root (secret) of the key can be decrypted only with the same
+/// two ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnedKey {
     /// The key.
     pub id: ApiKeyId,
-    /// Its owner. A key never changes its owner.
+    /// The account that owns the key. A key never moves to another account.
     pub account_id: AccountId,
 }
 

@@ -107,7 +107,7 @@ const BUILT_IN: &[&str] = &[
 ];
 
 /// Prefixes of newer kinds of secrets. A new handle must not start with such a prefix. `Handle::parse` accepts these
-/// prefixes: it also parses stored handles, and a stored handle can be older than this rule.
+/// prefixes, because it also parses stored handles, which can be older than this rule.
 const SECRET_PREFIXES: &[&str] = &["inv_", "kt_", "rc_"];
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ named_enum! {
     }
 }
 
-/// The closing of an account, which takes several transactions. A second request continues the first.
+/// The closing of an account, which takes several transactions. A second request for the same account continues the
+/// first closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closing {
     /// Time of the first request.

@@ -48,15 +48,15 @@ pub trait Outbox: Send + Sync {
 
     /// Ends the leases that this node still holds on the given deliveries. Their webhooks are relays (their receivers
     /// connect to the service) without a connection to this node. The deliveries wait until a node with a connection
-    /// claims them. The numbers of attempts do not change.
+    /// leases them. The numbers of attempts do not change.
     fn await_relay(
         &self,
         held: &[(DeliveryId, LeaseToken)],
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Returns the webhooks of the newest deliveries that wait for a relay and became due at `since` or later. Reads at
-    /// most `limit` deliveries.
+    /// Returns the webhooks of the newest deliveries that wait for a connection of their relay and became due at
+    /// `since` or later. Reads at most `limit` deliveries.
     fn relay_arrivals(
         &self,
         since: Timestamp,
@@ -64,24 +64,24 @@ pub trait Outbox: Send + Sync {
         limit: usize,
     ) -> Result<HashSet<WebhookId>, StoreError>;
 
-    /// Returns up to `limit` webhooks with deliveries that wait for a relay, sorted by id. If `after` is given, returns
-    /// only webhooks with greater ids.
+    /// Returns up to `limit` webhooks with deliveries that wait for a connection of their relay, sorted by id. If
+    /// `after` is given, returns only webhooks with greater ids.
     fn relays_waiting(
         &self,
         after: Option<WebhookId>,
         limit: usize,
     ) -> Result<Vec<WebhookId>, StoreError>;
 
-    /// Leases due deliveries that wait for one of these relays. Leases the earliest deliveries of each relay, at most
-    /// `claim.per_target_max`.
+    /// Leases due deliveries that wait for a connection of one of these relays. Leases the earliest deliveries of each
+    /// relay, at most `claim.per_target_max`.
     fn claim_relays(
         &self,
         webhooks: &[WebhookId],
         claim: &Claim,
     ) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Finds deliveries that wait for a relay although the URL of their webhook has changed, so that the webhook is no
-    /// longer a relay. Makes up to `limit` of them claimable by all nodes, and returns their number.
+    /// Finds deliveries that wait for a connection although their webhook is no longer a relay, because its URL has
+    /// changed. Allows all nodes to lease up to `limit` of these deliveries, and returns their number.
     fn leave_relays(&self, limit: usize) -> Result<usize, StoreError>;
 
     /// Changes the due time of each delivery from `from` to `to`. Skips leased deliveries, and deliveries whose due
@@ -100,14 +100,14 @@ pub struct Claim {
     pub now: Timestamp,
     /// Time before which events have expired. Deliveries of expired events are not leased.
     pub oldest: Timestamp,
-    /// Maximum number of deliveries to lease in this claim.
+    /// Maximum number of deliveries to lease in this call.
     pub limit: usize,
     /// Maximum number of deliveries to lease for one webhook if other webhooks also have due deliveries. This limit
     /// leaves capacity for the other webhooks when one webhook has a long backlog.
     pub per_target_max: usize,
     /// Webhooks to skip, because the dispatcher has no memory left for their deliveries.
     pub full: Vec<WebhookId>,
-    /// Lease token to store with the claimed deliveries.
+    /// Lease token to store with the leased deliveries.
     pub lease: LeaseToken,
     /// End of the new lease. Afterwards any node may lease the deliveries again.
     pub lease_until: Timestamp,
@@ -124,7 +124,7 @@ pub struct ExpeditedDelivery {
     pub to: Timestamp,
 }
 
-/// The dispatcher, as the service uses it.
+/// The dispatcher, as the service uses it. The dispatcher sends the requests to webhooks.
 pub trait Dispatch: Send + Sync {
     /// Returns the number of deliveries that the dispatcher can accept now.
     fn capacity(&self) -> usize;

@@ -38,7 +38,8 @@ pub enum CountedTable {
 pub struct UncountedRows {
     /// The table of the rows.
     pub table: CountedTable,
-    /// Id of the last counted row. The rows follow it. `None` if no row of the table was counted yet.
+    /// Id of the last row that was counted before. These rows follow that row. `None` if no row of the table was
+    /// counted yet.
     pub after: Option<String>,
     /// Id of the last of the rows.
     pub last: String,
@@ -99,13 +100,13 @@ pub type DailyCounts = BTreeMap<(ApiKeyId, Timestamp), DailyCount>;
 /// Rows that housekeeping deletes by a time in the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpiringRows {
-    /// By the end of their validity.
+    /// API tokens, by the end of their validity.
     ApiTokens,
     /// Contacts of API keys, by the time of the last message to the contact.
     Contacts,
     /// Records of `Idempotency-Key` headers, by their creation.
     IdempotencyKeys,
-    /// By the end of their validity.
+    /// Sessions, by the end of their validity.
     Sessions,
     /// Records of dashboard forms that were submitted, by the time of the submission.
     UsedForms,
@@ -129,7 +130,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// Whether the server was seen within the last three minutes. A running server renews its row once a minute.
+    /// Returns whether the server was seen within the last three minutes. A running server renews its row once a
+    /// minute.
     pub fn is_running(&self, now: Timestamp) -> bool {
         now.abs_diff(self.seen_at) < STOPPED_AFTER
     }
@@ -146,5 +148,5 @@ pub struct TaskTurn {
     pub until: Timestamp,
 }
 
-/// Time after its last sign of life at which a server counts as stopped.
+/// Time after the last renewal of its row at which a server counts as stopped.
 const STOPPED_AFTER: Duration = Duration::from_mins(3);

@@ -44,7 +44,8 @@ impl JournaledAct {
     }
 }
 
-/// Records acts outside the database. A failure never fails the act: the journal keeps the acts and tries again.
+/// Records [acts](JournaledAct) outside the database. If the recording fails, the act still succeeds, and the journal
+/// tries again later.
 pub trait RevocationJournal: fmt::Debug + Send + Sync {
     /// Returns the name of this journal in the database. Under this name, the database stores a mark: a counter that
     /// grows with each transaction that journals an act. A database with a lower mark than the journal is an older

@@ -11,14 +11,16 @@ pub struct RevocationSummary {
     pub deliveries: u64,
 }
 
-/// The fields of an API key that decide whether its cached secrets and channels are still valid.
+/// The fields of an API key that decide whether its cached secrets and its cached [channels](crate::Channel) are still
+/// valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySnapshot {
     /// Id of the API key.
     pub id: ApiKeyId,
     /// Status of the key. New channels need active keys, and secrets of revoked keys must not be cached.
     pub status: KeyStatus,
-    /// Version of the newest sealing key, for new envelopes and channels.
+    /// Version of the newest sealing key (the key pair to which messages are encrypted). New envelopes and channels use
+    /// this version.
     pub sealing_version: u32,
 }
 

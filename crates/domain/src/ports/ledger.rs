@@ -18,7 +18,8 @@ use crate::{
 pub struct FactsQuery {
     /// Hashes of the callers' session tokens and API tokens.
     pub sessions: Vec<TokenHash>,
-    /// API keys that made the requests of this batch. The usage rows of these keys are locked.
+    /// API keys that made the requests of this batch. The rows with the [usage counters](Usage) of these keys are
+    /// locked.
     pub callers: Vec<ApiKeyId>,
     /// API keys of the recipients.
     pub recipients: Vec<ApiKeyId>,
@@ -67,7 +68,7 @@ pub struct KeyFacts {
     /// The handle by which senders can address the key. `None` if the key has no handle, for example because another
     /// key took it over.
     pub handle: Option<Handle>,
-    /// Version of the newest sealing key.
+    /// Version of the newest sealing key (the key pair to which messages are encrypted).
     pub sealing_version: u32,
     /// Proposed and enforced governance decisions (blocks by operators) on the key, its account and its partner.
     pub standing: GovernanceStanding,
@@ -92,7 +93,7 @@ pub struct RecipientWebhook {
     /// Subscribed kinds of events. Omits kinds unknown to this version of the server.
     pub events: Vec<EventKind>,
     /// True if events are delivered: the webhook is enabled and not paused. Deliveries to any other webhook are stored,
-    /// and wait until it is active again.
+    /// and wait until that webhook is active again.
     pub is_active: bool,
     /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
@@ -105,20 +106,21 @@ pub struct WriteSet {
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// The hashes of these envelopes, 32 bytes each. The transparency log gets them together, as one statement.
+    /// The hashes of these envelopes, 32 bytes each. The transparency log gets these hashes together, as one
+    /// [statement](super::StatementKind).
     pub leaves: Vec<u8>,
     /// Deliveries to insert with a lease of this node. The dispatcher of this node attempts them next.
     pub leased: Vec<LeasedDelivery>,
-    /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may claim
+    /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may lease
     /// them at once.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to insert for relays that are not connected to this node. The node that holds a connection claims
-    /// them.
+    /// Deliveries to insert for relays (webhooks whose receivers connect to the service) without a connection to this
+    /// node. A node that holds a connection leases these deliveries.
     pub awaiting_relay: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled and paused webhooks. They become due when the webhook is active again.
     pub parked: Vec<ParkedDelivery>,
-    /// Envelopes to recipients without a webhook for received envelopes. Such an envelope waits until its recipient
-    /// registers one.
+    /// Envelopes to recipients without a webhook for received envelopes. Such an envelope waits until the recipient
+    /// registers such a webhook.
     pub waiting: Vec<WaitingEnvelope>,
     /// New usage counters of each caller. Must include all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
@@ -129,9 +131,9 @@ pub struct WriteSet {
     /// Numbers of messages above the monthly limit, added up per key and month. The usage rows of these keys must be
     /// locked.
     pub overage: Vec<OverageCount>,
-    /// Thresholds (percentages of a usage limit) that keys have reached. The usage rows of these keys must be locked.
-    /// If the same threshold is already recorded for the same day or month, it is skipped. Otherwise it is recorded,
-    /// and an event for the key's webhooks is stored.
+    /// Thresholds (percentages of a usage limit) that keys have reached. The usage rows of these keys must be locked. A
+    /// threshold that is already recorded for the same day or month is skipped. Any other threshold is recorded, and an
+    /// event for the key's webhooks is stored.
     pub thresholds: Vec<ReachedThreshold>,
     /// Contacts to store: pairs of a sender with a policy that records contacts, and a recipient. No pair occurs
     /// twice.

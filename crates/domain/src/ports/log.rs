@@ -73,7 +73,7 @@ pub struct EnvelopeList {
 /// A stored tile: up to 256 hashes of one level of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredTile {
-    /// The level in the tree, in steps of eight.
+    /// The level of the tile: its hashes are nodes of the tree at the height `8 * level`, counted from the leaves.
     pub level: u8,
     /// The number of the tile in its level.
     pub index: u64,
@@ -84,14 +84,15 @@ pub struct StoredTile {
 /// The state of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogHead {
-    /// The name of the log, an URL without its scheme. Never changes.
+    /// The name of the log: a URL without its scheme. A log that an operator restarts gets another name.
     pub origin: String,
     /// The issuer key from which the signing key of the log is derived.
     pub issuer_key: IssuerKeyId,
     /// The number of entries.
     pub size: u64,
-    /// The signed checkpoint of this size.
+    /// The signed checkpoint: the name, the size and the root hash of the log. Empty until a node has signed one.
     pub checkpoint: String,
-    /// The newest checkpoint with the cosignatures of witnesses. It can be older than `checkpoint`.
+    /// The newest checkpoint with the cosignatures of witnesses (other servers that check the log). It can be older
+    /// than `checkpoint`. `None` before the first cosignature.
     pub witnessed: Option<String>,
 }

@@ -16,7 +16,8 @@ pub trait Relays: Send + Sync {
         link: Box<dyn RelayLink>,
     ) -> bool;
 
-    /// Removes a connection. Its unanswered deliveries are attempted again. This does not count as a failed attempt.
+    /// Removes a connection. The unanswered deliveries of the connection are attempted again, and count no failed
+    /// attempt.
     fn detach(&self, id: RelayConnectionId);
 
     /// Ends the attempt that a receiver has answered. Returns `false` for an answer to an unknown delivery, for example

@@ -46,7 +46,8 @@ impl EventKind {
     }
 }
 
-/// A version of the events, chosen by the setting `--events`. It limits the subscriptions of a new webhook.
+/// A version of the events, chosen by the setting `--events`. The version limits the kinds of events to which a new
+/// webhook can subscribe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventsVersion {
     /// Only `envelope.received`.

@@ -27,7 +27,7 @@ pub struct WebhookHealth {
     pub failing_announced_at: Option<Timestamp>,
 }
 
-/// The effects of a batch of attempts, each reported once.
+/// The changes in the health of a webhook that a batch of attempts causes. Each change is reported once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HealthChange {
     /// The reason if the batch disabled the webhook.
@@ -121,7 +121,8 @@ impl WebhookHealth {
         HealthChange { disabled, failing_since }
     }
 
-    /// Returns the time of the first failure if the other webhooks of the account must be informed.
+    /// Returns the time of the first failure if the other webhooks of the account must be informed that this webhook
+    /// fails. Otherwise returns `None`.
     fn failing_to_announce(&self) -> Option<Timestamp> {
         let is_due =
             self.failing_announced_at.is_none() && self.failed_attempts >= ANNOUNCED_ATTEMPTS_MIN;

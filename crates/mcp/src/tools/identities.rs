@@ -46,7 +46,8 @@ pub(crate) struct ActivatedView {
     acting: bool,
 }
 
-/// Activates an identity: in the account of the acting identity, or in a new account.
+/// Activates an identity. If an identity acts already, adds the new one to its account. Otherwise opens a new account,
+/// and stores its secrets. The new identity acts from then on, even if storing fails with [`ToolFault::NotStored`].
 pub(crate) async fn activate(
     known: &Identities,
     args: ActivateArgs,

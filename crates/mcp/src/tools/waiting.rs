@@ -52,8 +52,9 @@ pub(crate) struct ReceivedView {
     sent_at: Option<String>,
 }
 
-/// Waits for the next message. Connects to the relay of the identity only for this time, so that an event is confirmed
-/// only if its message is returned. Other events stay with the service.
+/// Waits for the next message. Connects to the webhook of this tool only while it waits. Between two calls, the service
+/// therefore keeps the events of new messages. Returns `received: false` if no message arrives in time. Fails instead
+/// if the connection was interrupted.
 pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
@@ -85,7 +86,8 @@ pub(crate) async fn wait(
     Ok(trusted(&WaitResult { received: message.is_some(), message }))
 }
 
-/// Connects, and returns the first message that arrives.
+/// Connects, and returns the first message that arrives. Confirms its event, and the events before that announce no
+/// message.
 async fn receive(acting: &ActingIdentity) -> Result<ReceivedView, ClientError> {
     let mut connection = connect(acting).await?;
     loop {

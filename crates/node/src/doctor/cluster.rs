@@ -1,4 +1,5 @@
-//! Checks what the servers of one database must share: the public URL, and a journal with every revocation.
+//! Checks that the servers of one database share a public URL, and that the revocation journal lacks no revocation of
+//! the database.
 
 use std::sync::Arc;
 

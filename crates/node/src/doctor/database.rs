@@ -99,8 +99,8 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     risks
 }
 
-/// Checks the rights for migrations and housekeeping, and the replica identities of the tables if the database has a
-/// publication.
+/// Returns a failure if the role lacks rights for migrations or housekeeping. Returns a warning if the database has a
+/// publication, and a table without a replica identity.
 fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     let rights = database.missing_rights()?;
     let rights = rights.map(|rights| Finding::fail("schema", rights.to_string()));
@@ -126,8 +126,8 @@ fn oldest_snapshot(database: &Database) -> Result<Finding, StoreError> {
     let transactions_text =
         transactions.map(|number| format!("; {number} later transactions")).unwrap_or_default();
     let text = format!("{holder} has the oldest snapshot{age_text}{transactions_text}");
-    // SQLite does not count transactions, and only a snapshot that keeps a long log is reported. Such a snapshot counts
-    // as old even if its age is unknown.
+    // On SQLite, `transactions` is `None`, and only a snapshot that keeps the write-ahead log long is reported. Such a
+    // snapshot counts as old if its age is unknown.
     let is_old = age.map_or(transactions.is_none(), |age| age >= SNAPSHOT_OLD)
         || transactions.is_some_and(|number| number >= LATER_TRANSACTIONS_MANY);
     Ok(if is_old {

@@ -28,8 +28,8 @@ pub(super) struct BackupSource {
     /// The path without symbolic links. SQLite's logs are beside it.
     path: PathBuf,
     file: File,
-    /// True if the file is the database file of a server, and no write-ahead log is beside the file. An orderly stop
-    /// leaves no log, but after a crash the newest commits are then missing.
+    /// True if the file is the database file of a server, and no write-ahead log is beside the file. A server that
+    /// stops in order leaves no log. If the server crashed and the log was lost, the newest commits are missing.
     pub(super) lacks_log: bool,
 }
 
@@ -138,7 +138,8 @@ impl BackupSource {
         }
     }
 
-    /// Returns the sizes and times of the file and its logs. They change if a process writes meanwhile.
+    /// Returns the sizes and times of the file and its logs. If two calls return different values, a process has
+    /// written to a file in between.
     fn state(&self) -> [Option<(u64, i64, i64)>; 3] {
         ["", LOGS[0], LOGS[1]].map(|suffix| {
             let found = fs::metadata(with_suffix(&self.path, suffix)).ok()?;
@@ -167,7 +168,7 @@ impl BackupSource {
 /// connection with a write-ahead log is open.
 pub(super) fn is_used(file: &File) -> io::Result<bool> {
     match fcntl_getlk(file, &Flock::from(FlockType::WriteLock)) {
-        // The file system has no locks, so that no server runs on the file.
+        // The file system has no locks. No server can run on the file, because SQLite needs locks.
         Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
         found => Ok(found?.is_some()),
     }
@@ -190,7 +191,7 @@ fn write_copy(mut file: &File, copy: &Path) -> io::Result<()> {
     io::copy(&mut file.by_ref(), &mut written).map(drop)
 }
 
-/// The files beside a database that SQLite applies to it.
+/// Suffixes of the files beside a database file whose content SQLite applies to the database.
 const LOGS: [&str; 2] = ["-wal", "-journal"];
 /// The first bytes of an SQLite file, and the place of the byte that selects the kind of log.
 const MAGIC: &[u8] = b"SQLite format 3\0";

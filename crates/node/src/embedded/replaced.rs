@@ -1,4 +1,4 @@
-//! The database that a restore has replaced. It stays in its folder under another name.
+//! The database that a restore has replaced. The old database stays in its folder under another name.
 
 use std::{
     fs, io,
@@ -17,7 +17,7 @@ pub(super) fn give_second_name(database: &Path, now: Timestamp) -> io::Result<Op
     for number in now.as_seconds().. {
         let aside = with_suffix(database, &format!("{REPLACED}{number}"));
         match fs::hard_link(database, &aside) {
-            // An earlier restore has used the name.
+            // An earlier restore has used the name. The loop tries the next number.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => return done.map(|()| Some(aside)),
         }
@@ -45,7 +45,7 @@ pub(super) fn second_names(database: &Path) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder_of(database))? {
         let entry = entry?;
-        // Other files of the folder may vanish while it is read.
+        // Skips other files before their metadata is read, because such a file may vanish meanwhile.
         if !entry.file_name().as_encoded_bytes().starts_with(prefix) {
             continue;
         }

@@ -26,9 +26,10 @@ pub struct JournalCompleted {
     pub entries: usize,
 }
 
-/// Writes the revocations that are in force into the journal of a database. Use it after the journal has lost entries,
-/// or if the journal was created after the first revocations. Servers may use the journal and the database at the same
-/// time. Revoked API tokens are not included, because the database has deleted them.
+/// Writes the revocations that are in force into the journal of a database. Use this function after the journal has
+/// lost entries, or if the journal was created after the first revocations. Fails if the journal is off, or if the
+/// database is older than the journal. Servers may use the journal and the database at the same time. Revoked API
+/// tokens are not included, because the database has deleted them.
 pub fn complete_journal(
     settings: &DatabaseSettings,
     database: &Database,
@@ -46,8 +47,9 @@ pub fn complete_journal(
         );
     }
     let header = own.header(database)?;
-    // Raises the mark in the database before the state is read and the file changes. If the command is interrupted, the
-    // file has a lower mark than the database, and still counts as a journal that lacks acts.
+    // Raises the mark in the database (the number of its newest transaction with journaled changes) before the state is
+    // read and the file changes. If the command is interrupted, the file has a lower mark than the database, and still
+    // counts as a journal that lacks changes.
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0) + 1;
     database.raise_journal_mark(&header.journal, mark).map_err(database_error)?;
     let acts = database.acts_in_force().map_err(database_error)?;

@@ -30,7 +30,7 @@ pub(crate) struct JournalContent {
 /// changes raises.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SearchedMarks {
-    /// Length of the part in bytes. It ends with a complete line.
+    /// Length of the part in bytes. The part ends with a complete line.
     end: u64,
     /// The highest mark; 0 if the part has no mark.
     pub(crate) mark: u64,
@@ -249,7 +249,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Waits for the lock of the file for at most about a second, because a commit waits for this call.
+/// Waits for the lock of the file. Fails after about a second, because a commit waits for this call.
 fn lock(file: &File) -> io::Result<()> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {

@@ -17,15 +17,15 @@ use super::{
     recovery::{find_gap, recover_if_older},
 };
 
-/// Runs a thread that retries failed writes to the revocation journal, removes old acts from it, and applies it again
-/// to a database that lost commits. The thread ends when the keeper is stopped or dropped.
+/// Runs a thread that retries failed writes to the revocation journal, and removes old acts from the journal. If the
+/// database loses commits, the thread applies the journal again. The thread ends when the keeper is stopped or dropped.
 pub(crate) struct JournalKeeper {
     pub(crate) journal: Arc<Journal>,
     thread: PeriodicThread,
 }
 
 impl JournalKeeper {
-    /// Starts the thread. It removes acts that are older than `retention` from the journal.
+    /// Starts the thread. The thread removes acts that are older than `retention` from the journal.
     pub(crate) fn start(
         journal: Arc<Journal>,
         database: Arc<Database>,
@@ -53,8 +53,8 @@ impl JournalKeeper {
 }
 
 /// Compares the journal with the database. If the database lost commits, applies the journal. If the file lost acts,
-/// stores this gap in the journal. `expected` is the mark in the database at the previous check, up to which the file
-/// must have all acts. Replaces `expected` by the present mark.
+/// stores this gap in the journal. `expected` is the [mark](super::line::Entry::mark) in the database at the previous
+/// check. The file must have all acts up to this mark. Replaces `expected` by the present mark.
 fn check(journal: &Journal, database: &Arc<Database>, expected: &mut u64) {
     let compared = recover_if_older(journal, database)
         .and_then(|_is_recovered| find_gap(journal, database, *expected));

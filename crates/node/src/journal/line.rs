@@ -1,5 +1,5 @@
 //! The lines of a revocation journal. Each entry has a checksum, its time, the mark of its transaction, and the act
-//! (the journaled change):
+//! (the journaled change). A mark is a number that each transaction with acts raises by one:
 //!
 //! ```text
 //! sealpost-revocations 1 <name of the journal> <id of the database> [partial]
@@ -27,8 +27,8 @@ impl Header {
         format!("{}\n", line.trim_end())
     }
 
-    /// Returns true if a file that begins with `first` has no complete header, because its creation was interrupted, for
-    /// example by a full disk. Such a file has no entries.
+    /// Returns true if a file that begins with `first` has no complete header, because its creation was interrupted,
+    /// for example by a full disk. Such a file has no entries.
     pub(crate) fn is_unfinished(first: &[u8]) -> bool {
         let magic = MAGIC.as_bytes();
         !first.contains(&b'\n') && (magic.starts_with(first) || first.starts_with(magic))
@@ -60,8 +60,8 @@ impl Header {
 pub(crate) struct Entry {
     /// Time at which the act was appended.
     pub(crate) at: Timestamp,
-    /// The journal's mark after the transaction of the act. `None` if the transaction raised no mark, or if its commit
-    /// is in doubt.
+    /// The mark that the transaction of the act has stored in the database: a number that each transaction with acts
+    /// raises by one. `None` if the transaction raised no mark, or if its commit is in doubt.
     pub(crate) mark: Option<u64>,
     pub(crate) act: JournaledAct,
 }

@@ -30,10 +30,10 @@ pub struct Journal {
     pub(super) new: Header,
     /// The name of the journal, from the header of the file. `None` until the file was created or read.
     name: Mutex<Option<String>>,
-    /// Whether acts are recorded with marks. False if the database is older than the journal: a new mark would make the
-    /// database look up to date.
+    /// Whether acts are recorded with [marks](Entry::mark). False if the database is older than the journal: a new mark
+    /// would make the database look up to date.
     has_marks: AtomicBool,
-    /// The part of the file that was searched for marks.
+    /// The part of the file that was searched for the highest mark.
     searched: Mutex<SearchedMarks>,
     pub(super) clock: Arc<dyn Clock>,
     gap: Mutex<Option<JournalGap>>,
@@ -48,13 +48,13 @@ impl Journal {
         Self { path, new, name, has_marks, searched, clock, gap, pending, pending_count }
     }
 
-    /// Sets whether later acts are recorded with marks.
+    /// Sets whether later acts are recorded with [marks](Entry::mark).
     pub(super) fn set_marks(&self, has_marks: bool) {
         self.has_marks.store(has_marks, Ordering::Release);
     }
 
-    /// Returns the highest mark in the file, to which other processes may have appended. Each call reads only the lines
-    /// that are new since the previous call.
+    /// Returns the highest [mark](Entry::mark) in the file, to which other processes may have appended. Each call reads
+    /// only the lines that are new since the previous call.
     pub(super) fn newest_mark(&self) -> Result<u64, JournalFault> {
         let mut searched = self.searched.lock();
         *searched = file::search_marks(&self.path, *searched)?;
@@ -84,9 +84,9 @@ impl Journal {
         gap.map(|gap| gap.warning(&self.path))
     }
 
-    /// Checks whether the file lacks acts of the database, and returns this gap. `expected` is a mark that the database
-    /// had some time before. The present mark of the database can be too high, because transactions append to the file
-    /// only after their commit has raised the mark.
+    /// Checks whether the file lacks acts of the database. Returns this gap; `None` if the file lacks no act.
+    /// `expected` is a [mark](Entry::mark) that the database had some time before. The present mark of the database can
+    /// be too high, because transactions append to the file only after their commit has raised the mark.
     pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
         let header = self.reread_header()?;
         let newest = self.newest_mark()?;
@@ -102,7 +102,7 @@ impl Journal {
     }
 
     /// Returns the header for a file that must be created. If a file with a known name has vanished, the new file has
-    /// the same name, because the database counts the marks under this name.
+    /// the same name, because the database stores the journal's mark under this name.
     fn header_of_new_file(&self) -> Header {
         match self.known_name() {
             Some(journal) => Header { journal, is_partial: true, ..self.new.clone() },

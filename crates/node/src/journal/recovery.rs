@@ -60,8 +60,9 @@ pub(crate) fn recover_and_attach(
     Ok(Some(journal))
 }
 
-/// Checks whether the journal lacks acts, and stores the result in the journal. `expected` is an earlier mark of the
-/// journal in the database. Returns the present mark of the journal in the database.
+/// Checks whether the journal lacks acts (journaled changes) of the database, and stores the result in the [`Journal`].
+/// `expected` is an earlier mark of the journal in the database: a number that each transaction with journaled changes
+/// raises. Returns the present mark in the database.
 pub(super) fn find_gap(
     journal: &Journal,
     database: &Database,
@@ -80,17 +81,19 @@ pub(super) fn recover_if_older(
     journal: &Journal,
     database: &Arc<Database>,
 ) -> Result<bool, NodeError> {
-    // The mark of the file is read first. If a transaction commits between the two reads, the database then has the
-    // higher mark, and is not taken for older than the file.
+    // Reads the mark of the file before the mark of the database. If a transaction commits between the two reads, the
+    // database has the higher mark, and does not look older than the file.
     let newest = journal.newest_mark().map_err(|fault| unusable(journal.path(), fault))?;
     let Some(name) = journal.known_name() else { return Ok(false) };
     let mark = database.journal_mark(&name).map_err(database_error)?.unwrap_or(0);
     if mark >= newest {
-        // An earlier call turned marks off if it failed before it raised the mark, and another node has raised it since.
+        // Turns marks on again. An earlier call may have turned marks off and then failed, before another node raised
+        // the mark.
         journal.set_marks(true);
         return Ok(false);
     }
-    // Acts that are not in the file yet would not be applied. Their write is tried again.
+    // Applies nothing while acts wait in memory, because acts that are not in the file would not be applied. A later
+    // call finds these acts in the file.
     if journal.pending() > 0 {
         return Ok(false);
     }

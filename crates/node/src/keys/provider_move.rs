@@ -1,7 +1,7 @@
 //! Moves the key-encryption keys to another provider, or into a key file, while servers run.
 //!
-//! The keys themselves stay the same, so the move changes no other row. Between [`copy`] and [`finish`], both places have
-//! all keys, and servers with the settings of either place can start.
+//! The keys themselves stay the same, so the move changes no other row. Between [`copy`] and [`finish`], both places
+//! have all keys, and servers with the settings of either place can start.
 
 use sealpost_service::{Operator, unlock};
 use sealpost_storage::Database;
@@ -34,7 +34,8 @@ pub struct MoveFinished {
     pub deleted: usize,
 }
 
-/// Copies all keys to another place. Checks that the new place returns the same keys. Can be repeated.
+/// Copies all keys to another place. Checks that the new place returns the same keys. Can be repeated. Fails if both
+/// places are the same.
 pub fn copy(
     from: &KeySource<'_>,
     to: &KeySource<'_>,
@@ -67,7 +68,7 @@ pub fn copy(
     Ok(KeksCopied { from: from_name, to: to_name, versions: copied.versions() })
 }
 
-/// Ends a move: deletes the wrapped keys of all other providers. Fails if a key is missing in the new place.
+/// Ends a move: deletes the wrapped keys of all providers except `to`. Fails if a key is missing in `to`.
 pub fn finish(
     to: &KeySource<'_>,
     database: &Database,

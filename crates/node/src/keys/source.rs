@@ -29,7 +29,8 @@ pub enum KeySource<'a> {
 }
 
 impl<'a> KeySource<'a> {
-    /// Chooses the source from which nodes and operator commands read the keys.
+    /// Chooses the source from which nodes and operator commands read the keys. Fails if the settings name several
+    /// sources, or none with PostgreSQL.
     pub fn new(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
         match (&settings.provider, &settings.text, &settings.file) {
             (None, Some(_), Some(_)) => Err(NodeError::Contradiction(Failure::new(
@@ -67,7 +68,8 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Checks the source as far as this is possible without the database.
+    /// Checks the source without the database: a provider must wrap and unwrap a key, and keys in a file or text must
+    /// be readable.
     pub(crate) fn check(&self) -> Result<(), NodeError> {
         match self {
             Self::Provider(provider) => provider.check().map_err(provider_error),

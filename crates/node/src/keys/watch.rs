@@ -158,8 +158,8 @@ impl KeyReader {
         Ok(())
     }
 
-    /// Adds new key versions to the keyring. Rejects the keys in two cases, like a node at its start: a key with a mark
-    /// in the database is missing, or differs from the key that made the mark.
+    /// Adds new key versions to the keyring. Rejects the keys in two cases, like a node at its start: a key with a
+    /// [mark](Keyring::mark) in the database is missing, or differs from the key that made the mark.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         unlock(&read, &self.database).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);

@@ -1,7 +1,8 @@
 //! Finds the ends of the requests on a connection, so that the HTTP library gets one request at a time.
 //!
-//! The HTTP library parses pipelined requests ahead. It would then execute requests after `Connection: close`, and
-//! would write the response to one request by the method and the `Connection` header of the next one.
+//! The HTTP library parses pipelined requests ahead. Without this module, the library would execute requests after
+//! `Connection: close`, and would write the response to one request by the method and the `Connection` header of the
+//! next one.
 
 use sealpost_api::Problem;
 

@@ -1,4 +1,5 @@
-//! Lists all exported metrics. Tests compare `docs/operating/monitoring.md`, the dashboard and the alerts with this list.
+//! Lists all exported metrics. Tests compare `docs/operating/monitoring.md`, the dashboard and the alerts with this
+//! list.
 
 /// Name, type and help text of a metric.
 #[derive(Debug)]

@@ -23,7 +23,8 @@ pub(super) struct Waiting(Vec<ServerHandle>);
 
 impl Waiting {
     /// Starts the servers on the sockets, which the node itself uses after the wait. At the operations address,
-    /// `/livez` responds with status 200, and `/kek/shares` accepts the shares of a quorum.
+    /// `/livez` responds with status 200, and `/kek/shares` accepts the shares of a [quorum](Quorum), a wrapping key
+    /// that is split among operators.
     pub(super) fn serve(
         settings: &Settings,
         base_url: &BaseUrl,

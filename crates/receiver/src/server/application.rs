@@ -1,4 +1,4 @@
-//! Connects to the application that gets forwarded requests: only on this machine.
+//! Connects to the application that gets forwarded requests. The application must be on this machine.
 
 use std::{
     io,
@@ -16,7 +16,8 @@ use tokio::net::lookup_host;
 use crate::error::ReceiverError;
 
 /// Checks the URL of the application. Fails if the URL does not lead to this machine, or leads to the listener itself.
-/// `own` is the address of the listener; `None` if requests arrive in another way.
+/// `own` is the address of the listener. `None` if requests arrive over a relay (an outgoing connection to the
+/// service).
 pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<(), ReceiverError> {
     let host = host_of(url);
     let is_localhost = is_localhost(host);

@@ -117,8 +117,8 @@ impl From<&SendRequestError> for ForwardFault {
     }
 }
 
-/// Reads the response of the application. Reads at most 16 KiB of the body, because the service ignores the rest of a
-/// longer body.
+/// Reads the response of the application. Cuts the body after 16 KiB, because the service stores only its beginning.
+/// Returns the body that was read so far if the connection breaks.
 async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
 where
     S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,
@@ -156,7 +156,7 @@ fn is_of_connection(name: &HeaderName) -> bool {
         || name.as_str() == "keep-alive"
 }
 
-/// With this header, the application ends the retries of an event.
+/// The header with which an application can end the retries of an event.
 const WEBHOOK_DELIVERY: HeaderName = HeaderName::from_static("webhook-delivery");
 
 const RESPONSE_BYTES_MAX: usize = 16_384;

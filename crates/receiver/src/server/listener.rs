@@ -22,8 +22,8 @@ use crate::error::ReceiverError;
 pub struct ListenerOptions {
     /// The address to listen on. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// The `http` URL of the application on this machine to which valid requests are forwarded. `None` forwards nothing, and valid
-    /// requests get status 204.
+    /// The `http` URL of the application on this machine to which valid requests are forwarded. `None` forwards
+    /// nothing, and valid requests get status 204.
     pub forward_to: Option<Uri>,
     /// The time limit for the response of the application. The default is 14 s, because the service waits at most 15 s
     /// for the response to a delivery.
@@ -50,7 +50,8 @@ impl ListenerOptions {
 }
 
 impl Listener {
-    /// Binds the listening address. Fails if the application URL does not lead to this machine, or is this address.
+    /// Binds the listening address. Fails if the address is not free. Also fails if the URL of the application does not
+    /// lead to this machine, or leads to the listening address.
     pub fn bind(options: ListenerOptions) -> Result<Self, ReceiverError> {
         let (socket, address) = bind(options.listen)?;
         options.forward_to.iter().try_for_each(|url| check_application(url, Some(address)))?;

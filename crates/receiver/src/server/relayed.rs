@@ -1,4 +1,5 @@
-//! Handles requests that do not arrive at the HTTP server of a listener, but over a relay.
+//! Handles requests that arrive over a relay (a WebSocket that the receiver opens to the service), and not at the HTTP
+//! server of a listener.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,7 +28,7 @@ pub struct RequestHandler(Handler);
 pub struct HandledResponse {
     /// The HTTP status.
     pub status: u16,
-    /// The number of seconds in the header `Retry-After`.
+    /// The number of seconds in the header `Retry-After`. `None` if the header is missing or not a number.
     pub retry_after: Option<u64>,
     /// The first KiB of the body. The service stores no more in its log.
     pub body: String,
@@ -35,7 +36,7 @@ pub struct HandledResponse {
 
 impl RequestHandler {
     /// Creates a handler. `forward_to` is the URL of an application on this machine, and the time limit for its
-    /// response. Fails if the URL does not lead to this machine.
+    /// response. `None` forwards nothing. Fails if the URL does not lead to this machine.
     pub fn new(
         forward_to: Option<(Uri, Duration)>,
         keys: KeySource,

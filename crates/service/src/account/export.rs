@@ -46,7 +46,8 @@ enum NextPart {
 }
 
 impl Accounts {
-    /// Begins an export of the owner's account.
+    /// Begins an export of the owner's account, and records the export in the activity log. Refuses a session that has
+    /// ended, and a wrong login secret.
     pub async fn begin_export(&self, owner: ProvenOwner) -> Result<ExportPosition, Error> {
         self.core.block(self, move |accounts| accounts.begin_export_blocking(&owner)).await
     }
@@ -83,7 +84,7 @@ impl ExportPosition {
         self.account_id
     }
 
-    /// Writes the next portion. Returns false at the end, without writing anything.
+    /// Writes the next portion of the JSON text to `text`. Returns false at the end, without writing anything.
     fn write_next(&mut self, core: &Core, text: &mut Vec<u8>) -> Result<bool, Error> {
         match self.next {
             NextPart::Account => self.write_account(core, text)?,
@@ -219,7 +220,7 @@ impl ExportPosition {
     }
 }
 
-/// Returns keys of the account, newest first, also revoked ones.
+/// Returns at most `limit` keys of the account that are older than `below`, newest first. Includes revoked keys.
 fn keys_below(
     core: &Core,
     account: &AccountId,
@@ -247,7 +248,8 @@ fn write_json(value: &impl Serialize, text: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 const SESSIONS_MAX: u32 = 10_000;
-/// Number of keys in a portion. The number is small, because the policy of each key can list up to 2,000 other keys.
+/// Number of keys in a portion (piece of the JSON text). The number is small, because the policy of each key can list
+/// up to 2,000 other keys.
 const KEYS_PER_PORTION: u32 = 10;
-/// Number of activity entries or envelopes in a portion.
+/// Number of activity entries or envelopes in a portion (piece of the JSON text).
 const ROWS_PER_PORTION: u32 = 500;

@@ -169,7 +169,8 @@ impl Accounts {
 }
 
 /// Returns the API key that `text` contains, or the key that owns the handle in `text`. Does not check whether an API
-/// key in `text` exists.
+/// key in `text` exists. Refuses a DID, and a text that is neither an API key nor the handle of a key. The refusal
+/// names `field`, the field of the request.
 pub(crate) fn find_named_key(
     reader: &mut Reader,
     field: &'static str,

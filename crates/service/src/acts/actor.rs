@@ -21,14 +21,14 @@ use crate::{
 /// The author of acts on one API key.
 #[derive(Clone)]
 pub enum Actor {
-    /// A caller of the API, who acts as the key. Each act counts against the limits of the key.
+    /// A caller of the API, whose credentials are for the key. Each act counts against the limits of the key.
     Caller(Caller, RequestSource),
     /// The owner of the key's account. An act counts against no limit, and some acts are possible for a key that is not
     /// active.
     Owner(KeyOwner),
 }
 
-/// The owner of an account in a session, who acts on one key.
+/// The owner of an account, authenticated by a session, as the author of acts on one key.
 #[derive(Clone)]
 pub struct KeyOwner {
     id: CallerId,
@@ -77,8 +77,9 @@ impl Actor {
 }
 
 impl Core {
-    /// Performs an act of a service on the blocking pool. A short transaction admits the author first, and counts the
-    /// request of a caller. A cached rate-limit refusal is returned without using the pool.
+    /// Runs `act` on the blocking pool. Before `act`, a short transaction checks the session of the author and the
+    /// state of the key, and counts the request of a caller. If the rate-limit cache contains a refusal for the caller,
+    /// returns this refusal without using the pool.
     pub(crate) async fn act<S: Clone + Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         service: &S,

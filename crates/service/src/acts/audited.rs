@@ -69,8 +69,8 @@ impl From<Abort<OperatorError>> for OperatorError {
     }
 }
 
-/// Performs the actions of one operator. All functions block the thread, because the command line runs one action at a
-/// time.
+/// Performs the actions of one operator. All functions block the thread. The command line runs one action at a time,
+/// and the server runs actions on the blocking pool.
 pub struct Operator {
     pub(crate) store: Arc<Database>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -139,7 +139,8 @@ impl Operator {
         perform(&self.store, &*self.clock, &author, action).map_err(OperatorError::from)
     }
 
-    /// Adds the origin and the reason to the details of an action.
+    /// Adds the origin of the operator to the details of an action. Also adds the reason of the operator, unless the
+    /// details already contain a reason.
     fn complete(&self, detail: &mut Value) {
         let Some(detail) = detail.as_object_mut() else { return };
         if let Some(origin) = &self.origin {
@@ -166,7 +167,8 @@ pub(crate) struct ActionRecord {
     detail: Value,
 }
 
-/// The account that an action concerns. Its activity log gets an entry about an operator's action.
+/// The account that an action concerns. The activity log of this account gets an entry if an operator performs the
+/// action.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Concerned {
     Account(AccountId),
@@ -194,7 +196,8 @@ pub(crate) fn perform<T, R>(
 }
 
 impl Author<'_> {
-    /// Adds the author to an action. For an operator, also adds the origin and the reason to its details.
+    /// Returns the action with its author, in the form of the audit trail. For an operator, also adds the origin and
+    /// the reason to the details of the action.
     fn sign(&self, record: ActionRecord) -> AdminAction {
         let ActionRecord { action, subject, mut detail, .. } = record;
         let actor = match self {
@@ -207,7 +210,8 @@ impl Author<'_> {
         AdminAction { actor, action: action.to_owned(), subject, detail: detail.to_string() }
     }
 
-    /// Stores an entry about an operator's action in the activity log of the account that it concerns.
+    /// Stores an entry about an operator's action in the activity log of the account that the action concerns. Stores
+    /// nothing for an action of an owner, and for an action that concerns no single account.
     fn record_activity(
         &self,
         tx: &mut Transaction,

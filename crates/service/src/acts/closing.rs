@@ -129,7 +129,8 @@ fn begin(
 /// A closing, and the rows that its first transaction has deleted.
 type Begun = (Closing, DeletedRows);
 
-/// Deletes the rows of an unusable account in portions, at most [`PORTIONS_MAX`]. The result shows if rows are left.
+/// Deletes the rows of an account that [`begin`] has made unusable, in at most [`PORTIONS_MAX`] transactions. The
+/// result shows if rows are left.
 fn finish(
     store: &Database,
     id: &AccountId,

@@ -43,7 +43,7 @@ impl Operator {
     }
 
     /// Assigns a handle to a key. The handle may be reserved, but it must be free or belong to a revoked key. The
-    /// revoked key can be of any account.
+    /// revoked key can be of any account. Refuses a key that is revoked or has another handle.
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
         let now = self.clock.now();
         let subject = format!("handle:{handle}");

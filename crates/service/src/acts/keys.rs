@@ -165,8 +165,8 @@ impl Operator {
         })
     }
 
-    /// Revokes a key permanently, and deletes its webhooks and deliveries. Waits for running batches that contain sends
-    /// of the key. Afterwards, all nodes refuse every send from or to the key.
+    /// Revokes a key permanently, and deletes its webhooks and deliveries. Waits for running transactions that store
+    /// sends of the key. Afterwards, all nodes refuse every send from or to the key.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
@@ -175,7 +175,7 @@ impl Operator {
         })
     }
 
-    /// Sets the plan of a key. Its usage so far counts against the new limits.
+    /// Sets the plan of a key. The usage of the key so far counts against the new limits.
     pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<PlanView, OperatorError> {
         self.change_plan(id, |_| plan)
     }
@@ -198,7 +198,8 @@ impl Operator {
             let query = FactsQuery { callers: vec![*id], ..FactsQuery::default() };
             if let Some(usage) = tx.lock_facts(&query)?.usage.get(id) {
                 // A threshold is a percentage of a limit. If the limit becomes smaller, the current usage can reach a
-                // threshold without a new request.
+                // threshold without a new request. Therefore this transaction stores the event about a reached
+                // threshold.
                 let before = (&Terms::new(&key.plan), usage);
                 let after = (&Terms::new(&plan), usage);
                 let thresholds = reached_thresholds(id, before, after, now);

@@ -1,5 +1,5 @@
-//! The owner of an account as the author of critical acts. A stolen session alone cannot perform these acts: they need
-//! the login secret, which was given within the last minutes or is in the request.
+//! The owner of an account as the author of critical acts. A stolen session alone cannot perform these acts. They need
+//! the login secret, either in the request or given in the same session within the last five minutes.
 
 use std::time::Duration;
 
@@ -98,8 +98,9 @@ impl ProvenOwner {
 }
 
 impl Accounts {
-    /// Performs an act of the owner in one transaction, which admits the owner first. `attempted` names the act in the
-    /// activity log if the login secret is wrong.
+    /// Performs an act of the owner in one transaction. The transaction first checks the account, the session and the
+    /// login secret, and refuses the act if one of these checks fails. `attempted` names the act in the activity log if
+    /// the login secret is wrong.
     pub(crate) fn act_as_owner<T>(
         &self,
         owner: &ProvenOwner,

@@ -96,8 +96,8 @@ impl Accounts {
         Ok(account_id)
     }
 
-    /// Replaces the login secret and the recovery code. Needs the current recovery code. Ends all sessions and API
-    /// tokens of the account.
+    /// Replaces the login secret and the recovery code. Refuses a wrong account id or recovery code, and records a
+    /// wrong code in the activity of the account. Ends all sessions and API tokens of the account.
     pub async fn recover(
         &self,
         recovery: Recovery,
@@ -169,7 +169,7 @@ impl Accounts {
         Ok(secrets.show(account_id))
     }
 
-    /// Verifies the recovery code of an account. Records a wrong one in the activity of the account.
+    /// Verifies the recovery code of an account. Records a wrong code in the activity of the account.
     fn verify_code(
         &self,
         account_id: &AccountId,

@@ -185,7 +185,7 @@ impl Accounts {
         })
     }
 
-    /// Verifies the login secret of an account. Records a wrong one in the activity of the account.
+    /// Verifies the login secret of an account. Records a wrong secret in the activity of the account.
     fn check_login(
         &self,
         account_id: &AccountId,

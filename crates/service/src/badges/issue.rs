@@ -1,5 +1,6 @@
-//! Issues a badge if the newest assessment of the key meets all thresholds. If the request names a jurisdiction, the
-//! key must also pass its compliance circuit.
+//! Issues a badge if the newest [assessment](sealpost_domain::Assessment) (measured scores) of the key meets all
+//! thresholds. If the request names a jurisdiction, the key must also pass the compliance circuit (set of checks) of
+//! the jurisdiction.
 
 use std::sync::Arc;
 
@@ -76,7 +77,8 @@ enum BadgeDecision {
 }
 
 impl Badges {
-    /// Issues a badge about the caller's key.
+    /// Issues a badge about the caller's key, or refuses the request with the first unmet condition. A dry run issues
+    /// no badge, and returns all unmet conditions.
     pub async fn issue(&self, caller: &Caller, issue: Issue) -> Limited<Issued> {
         let issue = move |badges: &Self, caller: &Caller| badges.issue_blocking(caller, &issue);
         self.core.run_as(self, caller, issue).await
@@ -159,7 +161,8 @@ impl Badges {
 /// The parts of a badge that are created before the transaction.
 struct Draft {
     id: [u8; 10],
-    /// Random numbers, each of which selects a position in a status list. The badge gets the first free position.
+    /// Random numbers, each of which selects a position in a status list (public list of revoked badges). The badge
+    /// gets the first free position.
     draws: Vec<u32>,
     /// The subject of the credential: a URN of the key, or the DID of the key if the request asks for the DID.
     subject: String,

@@ -67,8 +67,9 @@ impl ChannelCache {
     }
 
     /// Seals a message under the current channel from sender to recipient, and returns the envelope with its channel.
-    /// Begins a new channel if none fits. Fails with [`WalletError::ChannelExhausted`] if concurrent sends use up the
-    /// channels of all [`TRIES_MAX`] tries.
+    /// Begins a new channel if no channel is cached, or if a sealing key of either party has changed since the cached
+    /// channel began. Fails with [`WalletError::ChannelExhausted`] if concurrent sends use up the envelopes of the
+    /// channel in all [`TRIES_MAX`] tries.
     pub(crate) fn seal(
         &self,
         draft: &EnvelopeDraft,

@@ -137,8 +137,9 @@ impl KeyCache {
         ]
     }
 
-    /// Removes the entry of a key if it contains a root. An entry without a root stays, because it records that the key
-    /// is revoked. A revocation is permanent, so such an entry stays correct and saves look-ups.
+    /// Removes the entry of a key if the entry contains a root (the secret of the identity). An entry without a root
+    /// stays, because it records that the key is revoked. A revocation is permanent, so such an entry stays correct and
+    /// saves look-ups.
     fn remove_root(&self, key: &ApiKeyId) {
         self.keys.remove_if(key, |key| key.has_root());
     }

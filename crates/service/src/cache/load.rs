@@ -20,8 +20,8 @@ use crate::{
 };
 
 impl Core {
-    /// Loads sessions and API tokens, in one statement for each kind, and caches them. Unknown tokens are not cached:
-    /// an attacker sends a different one each time.
+    /// Loads sessions and API tokens, in one statement for each kind, and caches them. The result omits unknown tokens.
+    /// Unknown tokens are not cached, because an attacker sends a different one each time.
     pub(crate) fn load_bearers(
         &self,
         tokens: &[BearerHash],
@@ -53,7 +53,7 @@ impl Core {
         }
     }
 
-    /// Loads keys in one statement, and caches them. Unknown keys are not cached.
+    /// Loads keys in one statement, and caches them. The result omits unknown keys, which are not cached.
     pub(crate) fn load_keys(
         &self,
         ids: &[ApiKeyId],
@@ -66,7 +66,8 @@ impl Core {
         Ok(keys)
     }
 
-    /// Loads the id of the key that owns a handle, and caches it. Unknown handles are not cached.
+    /// Loads the id of the key that owns a handle, and caches the id. Returns `None` for an unknown handle, which is
+    /// not cached.
     pub(crate) fn load_handle_owner(
         &self,
         handle: &Handle,
@@ -79,7 +80,7 @@ impl Core {
     }
 
     /// Returns the decrypted secrets of a key, or `None` for a revoked key. Decrypts the secrets at the first call and
-    /// keeps them in the cache entry.
+    /// keeps them in the cache entry. Fails if the secrets do not belong to the stored DID of the key.
     pub(crate) fn material<'a>(
         &self,
         key: &'a CachedKey,
@@ -89,7 +90,7 @@ impl Core {
     }
 
     /// Returns the DID of a key, derived from the secret root of its identity to prove that the stored DID is correct.
-    /// A revoked key has no root, so its stored DID is returned.
+    /// Fails if the two DIDs differ. A revoked key has no root, so its stored DID is returned.
     pub(crate) fn proven_did(&self, key: &ApiKey) -> Result<Did, WalletError> {
         let Some(root) = &key.root else { return Ok(key.did.clone()) };
         let cached = self.cache.key(&key.id);

@@ -1,8 +1,9 @@
 //! Caches rate-limit refusals.
 //!
-//! Without this cache, each request of a client over its limit would need a transaction and lock the usage row. Only
-//! refusals by the limits per minute and per day are cached. An entry applies to one pair of session and API key. It is
-//! created after a transaction has authenticated this pair, so the cache needs no further authentication.
+//! Without this cache, each request of a client over its limit would need a transaction, and lock the usage row of the
+//! key for which its sends wait. Only refusals by the limits per minute and per day are cached. An entry applies to one
+//! pair of session and API key. It is created after a transaction has authenticated this pair, so the cache needs no
+//! further authentication.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //! and the rate limits, in the order of the API contract.
 //!
 //! Decides only on rows that the transaction has already locked, without access to the database or the clock. Every
-//! authenticated request passes this check, alone or in a batch.
+//! authenticated request passes this check, alone or together with other requests that share its transaction.
 
 use sealpost_domain::{
     Code, KeyStatus, Plan, Refusal, Timestamp, Usage,
@@ -27,7 +27,8 @@ pub enum Purpose {
     Send,
 }
 
-/// Decides if a request is admitted. Counts an admitted request against the rate limits.
+/// Decides if a request is admitted, and returns the reason of a refusal. Counts an admitted request in `facts.usage`.
+/// The calling code must store this usage.
 pub(crate) fn admit(
     facts: &mut AdmissionFacts,
     caller: &CallerId,

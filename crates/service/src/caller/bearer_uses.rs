@@ -18,7 +18,7 @@ use super::bearer::{Bearer, BearerHash};
 pub(crate) struct BearerUses(Mutex<BTreeMap<Timestamp, HashSet<BearerHash>>>);
 
 impl BearerUses {
-    /// Records a use of a token, to the hour. Drops the use if too many are queued.
+    /// Queues a use of a token if it is the first use within the hour. Drops the use if too many uses are queued.
     pub(super) fn record(&self, token: BearerHash, bearer: &Bearer, now: Timestamp) {
         let Some(hour) = bearer.first_use_in_hour(now) else { return };
         let mut queue = self.0.lock();

@@ -9,7 +9,7 @@ use crate::{error::Error, settings::Settings};
 /// The result of a look-up: `None` if no row has the key.
 pub(crate) type Found<V> = Result<Option<V>, Error>;
 
-/// A waiting look-up, and the sender of its result.
+/// A waiting look-up, and the channel through which the request gets the result.
 pub(super) struct QueuedLookup<K, V> {
     pub(super) key: K,
     pub(super) reply: oneshot::Sender<Found<V>>,

@@ -1,4 +1,4 @@
-//! Batches look-ups of bearer tokens and API keys: concurrent look-ups share one database statement of each kind.
+//! Batches look-ups of bearer tokens and API keys: concurrent look-ups of one kind share one database statement.
 //!
 //! Requests with an unknown token or key are refused without a transaction, so no rate limit counts them. If each
 //! look-up ran its own statement, a flood of such requests would take all connections from the sends. After the start

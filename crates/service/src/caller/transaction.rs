@@ -1,4 +1,5 @@
-//! Runs the work of one authenticated request in the same transaction that admits the request.
+//! Runs the work of one authenticated request in the same transaction that checks the session, the key and the limits,
+//! and counts the request.
 
 use std::sync::Arc;
 
@@ -15,14 +16,15 @@ use super::{
 };
 use crate::{error::Error, sealpost::core::Core};
 
-/// The key and the limits of an admitted caller, for the work in the same transaction.
+/// The key and the limits of a caller whose request has passed [`admit`], for the work in the same transaction.
 pub(crate) struct Admitted<'a> {
     pub(crate) key: &'a KeyFacts,
     pub(crate) limits: Limits,
 }
 
 impl Core {
-    /// Runs a request of a service on the blocking pool. A cached rate-limit refusal is returned without using the pool.
+    /// Runs a request of a service on the blocking pool. If the rate-limit cache contains a refusal for the caller,
+    /// returns this refusal without using the pool.
     pub(crate) async fn run_as<S: Clone + Send + 'static, T: Send + 'static>(
         &self,
         service: &S,
@@ -37,7 +39,8 @@ impl Core {
         done.unwrap_or_else(Limited::before_rate_check)
     }
 
-    /// Runs a request like [`run_as`](Self::run_as). A short transaction admits and counts the request before `work`.
+    /// Runs a request like [`run_as`](Self::run_as). Before `work`, a short transaction checks the session, the key and
+    /// the limits, and counts the request.
     pub(crate) async fn ask_as<S: Clone + Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         service: &S,
@@ -53,12 +56,12 @@ impl Core {
         .await
     }
 
-    /// Admits a request and runs `work` in the same transaction. A request that `work` refuses still counts against the
-    /// rate limits.
+    /// Checks a request with [`admit`], counts it, and runs `work` in the same transaction. A request that `work`
+    /// refuses still counts against the rate limits.
     ///
-    /// The usage row of the key stays locked until the end of the commit. With [`Durability::Relaxed`], the commit does
-    /// not wait for the disk, so the row is locked only briefly. However, a crash may lose the commit, including the
-    /// count of this request. Use `Relaxed` only if `work` writes nothing.
+    /// The row with the usage of the key, which sends of the key need too, stays locked until the end of the commit.
+    /// With [`Durability::Relaxed`], the commit does not wait for the disk, so the row is locked only briefly. However,
+    /// a crash may lose the commit, including the count of this request. Use `Relaxed` only if `work` writes nothing.
     pub(crate) fn admitted<T>(
         &self,
         caller: &Caller,

@@ -44,12 +44,13 @@ pub enum CircuitsFault {
     ValidFor(String, String),
 }
 
-/// Parses the circuits file that is built into the binary.
+/// Parses the circuits file (checks of each jurisdiction) that is built into the binary.
 pub fn built_in_circuits() -> Result<Circuits, CircuitsFault> {
     parse_circuits(BUILT_IN)
 }
 
-/// Parses the text of a circuits file.
+/// Parses the text of a circuits file, which defines the checks of each jurisdiction. Fails if any part of the file is
+/// invalid.
 pub fn parse_circuits(text: &str) -> Result<Circuits, CircuitsFault> {
     let file: File = toml::from_str(text).map_err(|e| CircuitsFault::Syntax(Box::new(e)))?;
     if file.jurisdictions.is_empty() {

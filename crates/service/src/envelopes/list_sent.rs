@@ -171,8 +171,8 @@ pub struct Receipt {
 }
 
 impl Mailbox {
-    /// Returns the receipt of an envelope that the caller sent. With a format in `proof`, adds a proof that the
-    /// envelope is in the transparency log.
+    /// Returns the receipt of an envelope that the caller sent. Refuses an envelope that has expired, or that the
+    /// caller did not send. With a format in `proof`, adds a proof that the envelope is in the transparency log.
     pub async fn receipt(
         &self,
         caller: &Caller,

@@ -67,8 +67,9 @@ struct SealedEnvelope {
 }
 
 impl Mailbox {
-    /// Verifies the sender's signature and decrypts the message. Records the time of only the first successful opening.
-    /// With a format in `proof`, adds a proof that the envelope is in the transparency log.
+    /// Verifies the sender's signature and decrypts the message. Refuses an envelope that has expired or that was sent
+    /// to another key. Records the time of only the first successful opening. With a format in `proof`, adds a proof
+    /// that the envelope is in the transparency log.
     pub async fn open(
         &self,
         caller: &Caller,
@@ -141,8 +142,8 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
 }
 
 fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
-    // If the key was revoked after the admission, its secrets are deleted, and envelopes to this key can never be
-    // opened again.
+    // If the key was revoked after the transaction that checked the request, its secrets are deleted, and envelopes to
+    // this key can never be opened again.
     let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
     let (envelope, identity) = (&sealed.addressed.envelope, &material.identity);
     let sender = &core.proven_did(&sealed.sender)?;

@@ -151,7 +151,7 @@ impl Housekeeper {
     }
 }
 
-/// Closes the connections of relays that must end.
+/// Closes the connections of relays (webhooks whose receivers connect to the service) that must end.
 fn keep_relays(webhooks: &Webhooks, intervals: &mut RelayIntervals) {
     if let Err(error) = webhooks.keep_relays(intervals) {
         let error: &dyn std::error::Error = &error;
@@ -159,8 +159,8 @@ fn keep_relays(webhooks: &Webhooks, intervals: &mut RelayIntervals) {
     }
 }
 
-/// Appends statements to the transparency log. Returns true if this failed. Logs only the first of consecutive
-/// failures.
+/// Appends [statements](sealpost_domain::ports::StatementKind) to the transparency log. Returns true if this failed.
+/// Logs only the first of consecutive failures.
 fn extend_log(log: &TransparencyLog, had_failed: bool) -> bool {
     let Err(error) = log.append_statements() else { return false };
     if !had_failed {

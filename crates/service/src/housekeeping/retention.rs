@@ -63,7 +63,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
 /// their own thread, which looks for work more often than the other housekeeping.
 ///
 /// - The rows of deleted webhooks: undelivered envelopes wait for a later webhook only after these rows are deleted.
-/// - Changes of keys, of which their correspondents are informed.
+/// - Changes of keys: an event informs the correspondents of a key, the keys that exchanged envelopes with it.
 pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {
     let remove = task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {
         tx.purge_deleted_webhooks(it.now, limit)
@@ -81,8 +81,8 @@ pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2
 /// Returns true while a task has work.
 pub(super) type HasWork = fn(&mut Reader) -> Result<bool, StoreError>;
 
-/// Continues the interrupted closing of an account: deletes the next portion of its rows. Returns `limit` if there was
-/// such an account, so that the task runs again. Otherwise returns 0.
+/// Continues the interrupted closing of an account: deletes further rows of the account, at most `limit`. Returns
+/// `limit` if there was such an account, so that the task runs again. Otherwise returns 0.
 fn continue_closing(tx: &mut Transaction, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
     let Some(account) = tx.find_closing()? else { return Ok(0) };
     tx.close_portion(&account, now, limit)?;

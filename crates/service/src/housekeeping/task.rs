@@ -138,7 +138,7 @@ fn run_batch(
     Ok(Some(Batch { times, rows, took }))
 }
 
-/// Reads and sums uncounted rows in portions of `limit` rows. Returns `None` if there is none. With the sums, the
+/// Reads and sums uncounted rows in portions of `limit` rows. Returns `None` if no row is uncounted. With the sums, the
 /// counts of a key change once for many rows. This saves most while another session has an open snapshot. The database
 /// then keeps all old versions of a count, and each change reads them.
 ///
@@ -231,7 +231,7 @@ const LIMIT_MIN: u32 = 200;
 /// Maximum number of rows to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
 
-/// The pause after a portion of rows, as a multiple of the duration of reading the portion.
+/// The pause after each read of uncounted rows, as a multiple of the duration of this read.
 const PAUSE_OF_COUNT: u32 = 4;
 /// Number of read rows after which a task stops reading and adds the sums to the daily counts.
 const COUNTED_ROWS_MAX: u64 = 400_000;

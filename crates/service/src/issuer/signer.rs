@@ -84,8 +84,9 @@ impl Issuer {
         secret.sign_credential(&did_document::key_id(&self.did, secret.public_key()), credential)
     }
 
-    /// Returns the claims of a credential. Returns `None` unless one of the service's keys signed it. Accepts any DID of
-    /// the service, because another node can have another base URL, and the URL can have changed since the signature.
+    /// Returns the claims of a credential. Returns `None` unless one of the service's keys signed it. Accepts any DID
+    /// of the service, because another node can have another base URL, and the URL can have changed since the
+    /// signature.
     pub(crate) fn verify_credential(&self, credential: &str) -> Option<Vec<u8>> {
         let keys = self.keys();
         verify_credential(credential, |kid| {
@@ -196,7 +197,7 @@ pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
 /// Maximum number of keys, which limits the size of the DID document.
 pub(crate) const KEYS_MAX: usize = 100;
 
-/// Starts the thread that loads new issuer keys.
+/// Starts the thread that loads new issuer keys (signing keys of the service) every two seconds.
 pub fn refresh_issuer(issuer: Arc<Issuer>) -> io::Result<PeriodicThread> {
     let mut has_failed = false;
     PeriodicThread::start("issuer", REFRESH_EVERY, move || {

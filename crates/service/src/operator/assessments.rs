@@ -1,5 +1,5 @@
-//! Records assessments and attestations of API keys, and revokes badges. Badges are based on assessments and
-//! attestations.
+//! Records assessments (measured scores) and attestations (results of checks) of API keys, and revokes badges. Badges
+//! are based on assessments and attestations.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -83,7 +83,7 @@ pub struct BadgeRevoked {
 }
 
 impl Operator {
-    /// Records an assessment of a key. Badges issued later are based on the newest assessment.
+    /// Records an assessment (measured scores) of a key. Badges issued later are based on the newest assessment.
     pub fn assess(
         &self,
         key: &ApiKeyId,
@@ -109,7 +109,7 @@ impl Operator {
         })
     }
 
-    /// Records that a key passed or failed a check.
+    /// Records that a key passed or failed a check. For each check of a key, only the newest record counts.
     pub fn attest(
         &self,
         key: &ApiKeyId,
@@ -137,7 +137,8 @@ impl Operator {
         })
     }
 
-    /// Revokes a badge permanently. Its public status list then shows the revocation.
+    /// Revokes a badge permanently. The public status list of the badge then shows the revocation. Fails if the badge
+    /// does not exist or is already revoked.
     pub fn revoke_badge(&self, id: &BadgeId, reason: &str) -> Result<BadgeRevoked, OperatorError> {
         let at = self.clock.now();
         let revocation = Revocation { at, by: self.actor.clone(), reason: reason.to_owned() };

@@ -70,8 +70,8 @@ impl Operator {
     }
 
     /// Verifies the hash chain from the first to the newest entry, and compares it with the whole transparency log.
-    /// `kept` is the file in which nodes keep the newest checkpoint. If the log lacks entries of this checkpoint, an
-    /// older database was restored, and the trail counts as broken.
+    /// `kept` is the file in which nodes keep the newest checkpoint (signed size and root hash of the log). If the log
+    /// lacks entries of this checkpoint, an older database was restored, and the trail counts as broken.
     pub fn verify_audit(&self, kept: Option<&Path>) -> Result<AuditVerdict, OperatorError> {
         // Reads the log before the trail, because both may grow meanwhile. Each entry that is read from the log is then
         // also in the trail.

@@ -1,4 +1,5 @@
-//! Governance decisions: council actions on keys and accounts, and suspensions of partners.
+//! Governance decisions: council actions on keys and accounts, and suspensions of partners. A partner is a group of
+//! accounts.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -34,7 +35,8 @@ pub struct PartnerAssigned {
 }
 
 impl Operator {
-    /// Proposes a council action, a decision against a key or an account. A proposed action blocks nothing.
+    /// Proposes a council action, a decision against a key or an account. A proposed action blocks nothing. Fails if
+    /// the key or account does not exist, or if an action against it is already proposed or enforced.
     pub fn propose(
         &self,
         subject: GovernanceSubject,
@@ -44,7 +46,8 @@ impl Operator {
         self.decide(&StatusChange { subject, to, reason, action: "governance.propose" })
     }
 
-    /// Enforces a council action, which blocks the key or account. An earlier proposal is not necessary.
+    /// Enforces a council action, which blocks the key or account. An earlier proposal is not necessary. Fails if the
+    /// key or account does not exist, or if an action against it is already enforced.
     pub fn enforce(
         &self,
         subject: GovernanceSubject,
@@ -54,7 +57,7 @@ impl Operator {
         self.decide(&StatusChange { subject, to, reason, action: "governance.enforce" })
     }
 
-    /// Lifts a council action that was proposed or enforced.
+    /// Lifts a council action that was proposed or enforced. Fails if there is no such action.
     pub fn lift(
         &self,
         subject: GovernanceSubject,
@@ -64,7 +67,8 @@ impl Operator {
         self.decide(&StatusChange { subject, to, reason, action: "governance.lift" })
     }
 
-    /// Suspends a partner, which blocks all keys of the accounts that are assigned to the partner.
+    /// Suspends a partner, which blocks all keys of the accounts that are assigned to the partner. Fails if the partner
+    /// has no account or is already suspended.
     pub fn suspend_partner(
         &self,
         partner: &PartnerId,
@@ -75,7 +79,8 @@ impl Operator {
         self.decide(&StatusChange { subject, to, reason, action: "partner.suspend" })
     }
 
-    /// Ends the suspension of a partner. The suspension no longer blocks the keys of the partner's accounts.
+    /// Ends the suspension of a partner. The suspension no longer blocks the keys of the partner's accounts. Fails if
+    /// the partner is not suspended.
     pub fn restore_partner(
         &self,
         partner: &PartnerId,
@@ -85,7 +90,8 @@ impl Operator {
         self.decide(&StatusChange { subject, to, reason, action: "partner.restore" })
     }
 
-    /// Assigns an account to a partner, which replaces its previous partner.
+    /// Assigns an account to a partner (a group of accounts that operators can suspend together). Replaces the previous
+    /// partner of the account.
     pub fn assign_partner(
         &self,
         account: &AccountId,

@@ -83,7 +83,8 @@ impl Operator {
         Ok(newest.into_iter().map(|invite| shown(invite, now)).collect())
     }
 
-    /// Revokes an invite. Accounts that it has opened stay.
+    /// Revokes an invite. Accounts that were opened with the invite stay. Fails if the invite does not exist or is
+    /// already revoked.
     pub fn revoke_invite(&self, id: &InviteId) -> Result<InviteView, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {

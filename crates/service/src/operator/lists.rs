@@ -82,7 +82,7 @@ impl Operator {
         Ok(page(found, limit))
     }
 
-    /// Returns an account with its newest keys.
+    /// Returns an account with its newest keys. Fails if the account does not exist.
     pub fn show_account(&self, id: &AccountId) -> Result<AccountDetails, OperatorError> {
         let of_account = KeyFilter { account: Some(*id), ..KeyFilter::default() };
         let (found, keys) = self.store.read(|reader| {
@@ -205,7 +205,7 @@ pub struct BadgeListed {
 }
 
 impl Operator {
-    /// Returns a key with its usage, governance and webhooks.
+    /// Returns a key with its usage, governance decisions, webhooks and badges. Fails if the key does not exist.
     pub fn key_details(&self, id: &ApiKeyId) -> Result<KeyDetails, OperatorError> {
         key_details(&self.store, self.clock.now(), id)?.ok_or(NO_KEY)
     }
@@ -220,7 +220,8 @@ impl Operator {
     }
 }
 
-/// Returns a key with its usage, governance and webhooks. `None` if the key does not exist.
+/// Returns a key with its usage, governance decisions (such as blocks), webhooks and badges. `None` if the key does not
+/// exist.
 pub(crate) fn key_details(
     store: &Database,
     now: Timestamp,

@@ -17,8 +17,9 @@ pub struct LogRestarted {
 }
 
 impl Operator {
-    /// Ends the transparency log and begins one with another name. Nodes append all statements again, except those about
-    /// envelopes.
+    /// Ends the transparency log and begins one with another name. Nodes append all
+    /// [statements](sealpost_domain::ports::StatementKind) (texts about keys, badges and the audit trail) again, except
+    /// those about envelopes. Fails if there is no log yet.
     pub fn restart_log(&self) -> Result<LogRestarted, OperatorError> {
         self.perform(|tx| {
             let head = tx.lock_log()?.ok_or(OperatorError::Pointless(NO_LOG))?;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
-/// The credentials that a recovery ends, in addition to the acts of the journal.
+/// The credentials that a recovery ends, after it has applied the acts of the revocation journals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndedCredentials {
     /// All sessions. Their owners can log in again.
@@ -148,7 +148,7 @@ impl Operator {
     }
 }
 
-/// The state after all acts of the journals.
+/// The state of keys, accounts, badges and API tokens after all acts of the revocation journals.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FinalState {
     revoked_keys: BTreeSet<ApiKeyId>,
@@ -159,7 +159,7 @@ struct FinalState {
     api_tokens: BTreeSet<ApiTokenId>,
 }
 
-/// The extent of a closing. The larger extent wins.
+/// The extent of a closing. If several acts close the same account, the larger extent applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Close,

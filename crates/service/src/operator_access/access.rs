@@ -1,4 +1,8 @@
 //! Verifies the credentials and sessions of operators.
+//!
+//! Sessions are signed tokens without a row in the database, so that they hold on each node and after a restart. A node
+//! keeps the sessions that were ended on it only in memory. After a restart, a copied token of an ended session is
+//! valid again until it expires. A new password ends the sessions of its operator permanently.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -42,7 +46,7 @@ pub struct OperatorAccess {
     /// For each operator name, the keyed hash of the credentials that were verified last. The map has at most one entry
     /// for each operator of the password file, so its size is bounded.
     verified: Mutex<HashMap<String, TokenHash>>,
-    /// Sessions that were ended on this node, with their expiry.
+    /// Sessions that were ended on this node since its start, with their expiry.
     ended: Mutex<HashMap<SessionId, Timestamp>>,
 }
 
@@ -97,8 +101,9 @@ impl OperatorAccess {
         is_known.then(|| entry.operator())
     }
 
-    /// Verifies credentials, which takes tens of milliseconds. An unknown name takes the same time as a wrong password.
-    /// Waits while too many other verifications run. Refuses the request as unavailable if the wait is too long.
+    /// Verifies credentials, which takes tens of milliseconds. Refuses an unknown name or a wrong password. An unknown
+    /// name takes the same time as a wrong password. Waits while too many other verifications run. Refuses the request
+    /// as unavailable if the wait is too long.
     pub async fn verify(
         &self,
         credentials: OperatorCredentials,
@@ -108,7 +113,7 @@ impl OperatorAccess {
         Ok(operator)
     }
 
-    /// Verifies credentials and creates a session.
+    /// Verifies credentials like [`verify`](Self::verify), and creates a session.
     pub async fn sign_in(
         &self,
         credentials: OperatorCredentials,
@@ -133,7 +138,8 @@ impl OperatorAccess {
         (is_live && claims.is_authentic(&self.keyring, entry)).then(|| entry.operator())
     }
 
-    /// Ends an operator's session on this node. Other nodes accept the session token until it expires.
+    /// Ends an operator's session on this node. Until the session token expires, it is accepted by other nodes, and by
+    /// this node after a restart.
     pub fn end_session(&self, token: &str) {
         if self.operator_of(token).is_none() {
             return;

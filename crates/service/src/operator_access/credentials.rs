@@ -71,7 +71,8 @@ pub struct OperatorCall {
 }
 
 impl Sealpost {
-    /// Performs the work of an operator on the blocking pool. The caller has checked the role of the operator.
+    /// Performs the work of an operator on the blocking pool. The calling code must check the role of the operator
+    /// first.
     pub async fn operate<T: Send + 'static>(
         &self,
         call: OperatorCall,

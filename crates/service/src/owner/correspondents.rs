@@ -28,7 +28,8 @@ pub struct EventOrigin {
     pub from: Option<Correspondent>,
 }
 
-/// Finds the correspondents with these keys. An unknown key has no names.
+/// Finds the names (handle and label) of these keys that other keys can see. The result contains all keys, and an
+/// unknown key has no names.
 pub(crate) fn correspondents(
     reader: &mut Reader,
     keys: impl IntoIterator<Item = ApiKeyId>,
@@ -43,7 +44,7 @@ pub(crate) fn correspondents(
     Ok(keys.into_iter().map(named).collect())
 }
 
-/// Finds the kinds and the senders of events.
+/// Finds the kinds and the senders of events. Omits events that are no longer stored.
 pub(super) fn origins(
     reader: &mut Reader,
     ids: &[EventId],

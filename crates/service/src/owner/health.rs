@@ -23,7 +23,8 @@ pub struct WebhookReport {
     pub retiring_until: Option<Timestamp>,
     /// The attempts at the webhook in the last 24 hours.
     pub recent: RecentAttempts,
-    /// The connections of a relay, oldest first. Empty for a webhook with another URL.
+    /// The connections of the webhook if it is a relay (its receiver connects to the service), oldest first. Empty for
+    /// other webhooks.
     pub relays: Vec<ConnectedRelay>,
 }
 
@@ -77,7 +78,8 @@ impl Owner<'_> {
         .await
     }
 
-    /// Returns one webhook of a key, with its recent attempts.
+    /// Returns one webhook of a key, with its recent attempts, and with its connections if it is a relay. Refuses an
+    /// unknown key or webhook.
     pub async fn webhook(&self, key: &ApiKeyId, webhook: &str) -> Result<WebhookReport, Error> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
         self.read(move |core, reader, account, now| {

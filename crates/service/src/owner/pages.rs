@@ -22,7 +22,7 @@ use crate::{
 
 impl Owner<'_> {
     /// Lists the account's keys: revoked keys last, otherwise newest first. At most 200. Counts at most 100 waiting
-    /// envelopes of each key.
+    /// envelopes (received without a webhook for them) of each key.
     pub async fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
         self.read(|core, reader, account, now| {
             let keys = reader.keys_of(
@@ -37,7 +37,7 @@ impl Owner<'_> {
         .await
     }
 
-    /// Returns the status of one key.
+    /// Returns the status, the limits and the usage of one key. Refuses a key of another account.
     pub async fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
         let id = *id;
         self.read(move |core, reader, account, now| {
@@ -49,7 +49,7 @@ impl Owner<'_> {
         .await
     }
 
-    /// Returns the data for the page of one key.
+    /// Returns the data for the page of one key. Refuses a key of another account.
     pub async fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
         let id = *id;
         self.read(move |core, reader, account, now| {
@@ -128,9 +128,9 @@ fn first_day(now: Timestamp) -> Timestamp {
 }
 
 /// Raises today's number of sent messages if the usage counters of the plan limits show more. The daily count can be
-/// too low, because a page adds only a bounded number of uncounted rows. The usage counters have no such lag. They give
-/// today's number as the messages of this month minus the daily counts of earlier days, but at most the requests of
-/// today.
+/// too low, because a page adds only a bounded number of uncounted rows. The usage counters have no such lag. According
+/// to the usage counters, today's number is the messages of this month minus the daily counts of earlier days, but at
+/// most the requests of today.
 fn raise_todays_sent(
     counted: &mut Vec<DailyCount>,
     usage: &UsageReport,

@@ -39,7 +39,8 @@ impl ResponseTimes {
 }
 
 impl Owner<'_> {
-    /// Returns the response times of a webhook on the last 14 days, from at most 5,000 attempts.
+    /// Returns the response times of a webhook on the last 14 days, from at most 5,000 attempts. Refuses an unknown key
+    /// or webhook.
     pub async fn response_times(
         &self,
         key: &ApiKeyId,

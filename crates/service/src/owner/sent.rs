@@ -88,7 +88,8 @@ impl Owner<'_> {
         .await
     }
 
-    /// Returns the receipt of an envelope that the key sent, and its recipient.
+    /// Returns the receipt (the state) of an envelope that the key sent, and the recipient of the envelope. Refuses a
+    /// key of another account, and an envelope that the key did not send.
     pub async fn receipt(
         &self,
         key: &ApiKeyId,

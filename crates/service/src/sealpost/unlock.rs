@@ -51,7 +51,8 @@ pub fn unlock(keyring: &Keyring, store: &Database) -> Result<(), UnlockError> {
     Ok(())
 }
 
-/// Returns all versions that have a mark. Fails if a mark does not match its key.
+/// Returns all versions that have a mark (a known text, encrypted under this version) in the database. Fails if a mark
+/// does not match its key.
 fn check(keyring: &Keyring, store: &Database) -> Result<Vec<u32>, UnlockError> {
     let marks = store.kek_marks()?;
     for (version, mark) in &marks {

@@ -1,6 +1,7 @@
 //! Decides a batch of sends without any I/O, on rows that the transaction has read and locked.
 //!
-//! Each command gets its own verdict. Later commands of the batch take the effects of earlier ones into account.
+//! Each [`Command`] (one message or other request) gets its own [`Verdict`]. Later commands of the batch take the
+//! effects of earlier ones into account.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +39,7 @@ pub(crate) struct BatchLease {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
-    /// A time before the facts of the batch were read.
+    /// A time before the [facts](AdmissionFacts), the rows that the batch is decided on, were read.
     pub(crate) read_at: Timestamp,
     /// Idempotency records from before this time have expired, even if they are not deleted yet.
     pub(crate) expired_before: Timestamp,
@@ -305,8 +306,8 @@ impl BatchDecision<'_> {
         self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, result });
     }
 
-    /// Adds the idempotency record of a batch with its results. Adds nothing if the batch has no results of its own,
-    /// for example if it repeats an earlier one.
+    /// Adds the idempotency record of a request with many messages, together with the results of the messages. Adds
+    /// nothing if the request has no results of its own, for example if it repeats an earlier request.
     fn add_batch_record(&mut self, group: &CommandGroup, key: &Idempotency, decided: &[Decided]) {
         let envelope = |command: &Command| Some(Arc::clone(&command.pending.as_ref()?.envelope));
         let envelopes: Vec<_> = group.commands.iter().map(envelope).collect();

@@ -15,20 +15,22 @@ use crate::caller::{
     credentials::CallerId,
 };
 
-/// A single request, or one message of a batch.
+/// A single request, or one message of a [`SendBatch`](crate::SendBatch), a request with many messages.
 #[derive(Clone)]
 pub(crate) struct Command {
     pub(crate) caller: CallerId,
     pub(crate) purpose: Purpose,
     /// The idempotency key and the fingerprint of the request. `None` without an idempotency key.
     pub(crate) idempotency: Option<Idempotency>,
-    /// The envelope to store. `None` if the request is only admitted and counted.
+    /// The envelope to store. `None` if the request is only checked (session, key and limits) and counted.
     pub(crate) pending: Option<PendingEnvelope>,
-    /// The error in a message of a batch. The command is first admitted and counted, and then refused with this error.
+    /// The error in a message of a batch. The command is first checked (session, key and limits) and counted, and then
+    /// refused with this error.
     pub(crate) refusal: Option<Refusal>,
 }
 
-/// Commands that are decided in order and committed together: a single request, or the messages of a batch.
+/// Commands that are decided in order and committed together: a single request, or all messages of a
+/// [`SendBatch`](crate::SendBatch).
 #[derive(Clone)]
 pub(crate) struct CommandGroup {
     pub(crate) commands: Vec<Command>,
@@ -83,7 +85,7 @@ pub(crate) struct PendingEnvelope {
 /// The decision on one command of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Admitted and counted. The command had no envelope to store.
+    /// The command passed the checks of session, key and limits, and was counted. It had no envelope to store.
     Admitted,
     /// Refused. Nothing is stored.
     Refused(Refusal),
@@ -92,7 +94,7 @@ pub(crate) enum Verdict {
     /// The cached data of the recipient was out of date. The caller must look up the recipient and seal again. The
     /// request is not counted.
     Stale,
-    /// The envelope is stored with its deliveries. Contains its state, as the sender sees it.
+    /// The envelope is stored with its deliveries. Contains the state of the envelope, as the sender sees it.
     Stored(ReceiptState),
 }
 
@@ -106,9 +108,10 @@ pub(crate) struct Decided {
     pub(crate) is_admitted: bool,
 }
 
-/// The result of one message of a batch.
+/// The result of one message of a [`SendBatch`](crate::SendBatch), a request with many messages.
 ///
-/// The idempotency record of a batch contains its results as JSON, so that a repeated request gets the same ones.
+/// The idempotency record of such a request contains the results as JSON, so that a repeated request gets the same
+/// results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchResult {
@@ -118,7 +121,7 @@ pub enum BatchResult {
     Sent(Map<String, Value>),
 }
 
-/// The reason why a message of a batch was refused.
+/// The reason why a message of a [`SendBatch`](crate::SendBatch) was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedMessage {
     /// The error code.
@@ -131,7 +134,7 @@ pub struct RefusedMessage {
 
 /// Returns the result of each message of a decided batch, with the given envelopes. Returns `None` in three cases:
 ///
-/// - The batch is stale.
+/// - The cached data of a recipient was out of date ([`Verdict::Stale`]).
 /// - The batch repeats an earlier batch.
 /// - The batch was [refused as a whole](refusal_of).
 pub(super) fn results_of(
@@ -147,9 +150,9 @@ pub(super) fn results_of(
 
 /// Returns the reason for which a batch is refused as a whole, without results. `None` if no such reason applies:
 ///
-/// - Its first message was not admitted.
+/// - Its first message did not pass the checks of session, key, governance and request limits.
 /// - Its idempotency key was used before, for another request.
-/// - The service cannot store anything.
+/// - The disk has too little free space, so the service stores nothing.
 pub(super) fn refusal_of(decided: &[Decided]) -> Option<&Refusal> {
     let mut refused = decided.iter().enumerate().filter_map(|(place, decided)| {
         let Verdict::Refused(refusal) = &decided.verdict else { return None };

@@ -43,8 +43,8 @@ impl Sending {
 }
 
 impl Decided {
-    /// Replaces the verdict of an admitted request by `refusal`. If the request was refused already, that refusal
-    /// stays.
+    /// Returns the result of a request that is refused with `refusal`. If the decision is already a refusal, returns
+    /// that refusal instead.
     pub(super) fn refused_by<T>(self, refusal: Refusal) -> Limited<T> {
         let refusal = match self.verdict {
             Verdict::Refused(earlier) => earlier,
@@ -59,10 +59,10 @@ impl Decided {
 impl Sending {
     /// Rejects a request because its body has an error.
     ///
-    /// The API contract requires that a request is admitted and counted before its body is checked. Therefore the
-    /// request joins the next batch of sends, which runs the admission checks and counts the request. Returns `refusal`
-    /// if the request passes the checks, and otherwise the refusal by the checks. All requests of a batch share a
-    /// transaction, so a faulty request needs none of its own.
+    /// The API contract requires that the session, the key and the limits of a request are checked, and that the
+    /// request is counted, before its body is checked. Therefore the request joins the next batch of sends, which runs
+    /// these checks and counts the request. Returns `refusal` if the request passes the checks, and otherwise the
+    /// refusal by the checks. All requests of a batch share a transaction, so a faulty request needs none of its own.
     pub async fn reject<T>(
         &self,
         caller: &Caller,

@@ -37,7 +37,7 @@ struct Writer<'a> {
     metrics: CommitMetrics,
 }
 
-/// Waiting commands that are committed together, and the sender of their results.
+/// Waiting commands that are committed together, and the channel through which the request gets the results.
 struct QueuedGroup {
     group: CommandGroup,
     reply: Reply,
@@ -162,7 +162,8 @@ fn commit(writer: &mut Writer<'_>, mut batch: Vec<QueuedGroup>) {
     }
 }
 
-/// Decides and stores a batch in one transaction.
+/// Decides and stores a batch in one transaction. Returns the decisions of each group, and the new deliveries that are
+/// leased to this node for the dispatcher.
 fn store(
     writer: &mut Writer<'_>,
     batch: &[QueuedGroup],
@@ -196,8 +197,8 @@ fn store(
     Ok((decided, leased))
 }
 
-/// Moves the deliveries to relays without a connection to this node from `leased` to `awaiting_relay`. The node that
-/// has the connection attempts these deliveries.
+/// Moves the deliveries to relays (webhooks whose receivers connect to the service) without a connection to this node
+/// from `leased` to `awaiting_relay`. The node that has the connection attempts these deliveries.
 fn leave_to_relays(changes: &mut WriteSet, relays: &dyn Relays) {
     let is_elsewhere = |delivery: &mut LeasedDelivery| {
         delivery.target.is_relay() && !relays.is_connected(&delivery.target.webhook_id)
@@ -219,7 +220,7 @@ fn fail(batch: Vec<QueuedGroup>, error: &StoreError) {
         }
         StoreError::Corrupt(_) | StoreError::Refused(_) => (NOT_STORED, || Error::NotStored),
         // It is unknown if the batch is stored. A retry could store the batch twice, so the batch is not retried. If
-        // the batch is stored, any node can claim its deliveries after their leases end.
+        // the batch is stored, any node can lease and attempt its deliveries after their present leases end.
         StoreError::InDoubt(_) => (MAYBE_STORED, || Error::InDoubt),
     };
     tracing::error!(

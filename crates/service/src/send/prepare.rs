@@ -38,7 +38,7 @@ pub(super) struct Request {
 pub(super) struct Prepared {
     pub(super) recipient: ResolvedRecipient,
     pub(super) pending: PendingEnvelope,
-    /// The channel (shared key encapsulation) that sealed the envelope. `None` for suites without channels.
+    /// The channel (shared key encapsulation) that sealed the envelope. `None` for a [`Suite`] without channels.
     pub(super) channel: Option<Arc<OpenChannel>>,
 }
 
@@ -126,7 +126,8 @@ impl Request {
 }
 
 impl Sending {
-    /// Finds the recipient and seals the message.
+    /// Finds the recipient and seals the message. Refuses an unknown or revoked recipient, and a reply to an envelope
+    /// that the sender neither sent nor received.
     pub(super) async fn prepare(
         &self,
         sender: ApiKeyId,

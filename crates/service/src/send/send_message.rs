@@ -101,9 +101,10 @@ impl Sending {
         Some(Limited { result, limits })
     }
 
-    /// Refuses a request with `refusal` after the admission checks, so that the request counts against the rate limits.
+    /// Refuses a request with `refusal` after the checks of session, key and limits, so that the request counts against
+    /// the rate limits.
     ///
-    /// If an admission check refuses the request, that refusal is returned instead. A repeated request with an
+    /// If one of these checks refuses the request, that refusal is returned instead. A repeated request with an
     /// idempotency key gets its first response.
     async fn refuse(
         &self,

@@ -1,4 +1,5 @@
-//! Appends the statements of committed transactions to the transparency log.
+//! Appends the [statements](sealpost_domain::ports::StatementKind) (texts about keys, badges, envelopes and the audit
+//! trail) of committed transactions to the transparency log.
 //!
 //! Triggers of the database store statements in the transaction of a change. Any node may append these statements. The
 //! transaction locks the log, so that all nodes append in one order.
@@ -24,7 +25,8 @@ use sealpost_transparency::{
 use sealpost_wallet::{IssuerSecret, random};
 
 impl TransparencyLog {
-    /// Appends all statements that are pending at the call. Creates the log if there is none. Blocks the thread.
+    /// Appends all statements that are stored but not in the log at the time of the call. Creates the log if there is
+    /// none. Blocks the thread.
     pub(crate) fn append_statements(&self) -> Result<(), Error> {
         let now = self.core.clock.now();
         let Pending { after, newest, mut has_more } = self.core.store.read(|reader| {
@@ -71,8 +73,9 @@ impl TransparencyLog {
         Ok(Appended { checkpoint, is_full })
     }
 
-    /// Appends a statement. The database stores only its entry in the log, not the statement. `state` returns the
-    /// statement, in a transaction that has locked the log. Returns the number of the entry, and the statement.
+    /// Appends a statement. The database stores only the entry of the log, which is a hash, and not the statement.
+    /// `state` returns the statement, in a transaction that has locked the log. Returns the number of the entry, and
+    /// the statement.
     pub(crate) fn append_unstored(
         &self,
         mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,
@@ -95,7 +98,7 @@ impl TransparencyLog {
     }
 
     /// Locks the log until the end of the transaction, and returns its state. Fails if the log lacks entries of the
-    /// checkpoint in the checkpoint file.
+    /// checkpoint in the checkpoint file, because an older database was restored.
     fn lock(&self, tx: &mut Transaction) -> Result<LogHead, StoreError> {
         let head = match tx.lock_log()? {
             Some(head) => head,
@@ -210,8 +213,9 @@ fn merge(
     Ok((PendingStatement { text, ..first }, Some(list)))
 }
 
-/// Adds entries to the tree. Returns the changed tiles, and the new size and root. Refuses a tree that does not have
-/// the root of the last signed checkpoint. The rows of such a tree were changed, and a new checkpoint would hide this.
+/// Adds entries to the Merkle tree. Returns the changed tiles (stored groups of hashes), and the new size and root
+/// hash. Refuses a tree whose size or root hash differs from the last signed checkpoint. The rows of such a tree were
+/// changed, and a new checkpoint would hide this.
 fn grow(
     tx: &mut Transaction,
     head: &LogHead,

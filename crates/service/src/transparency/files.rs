@@ -19,7 +19,8 @@ impl TransparencyLog {
             .await
     }
 
-    /// Returns the signed checkpoint. `None` if there is no log yet.
+    /// Returns the signed checkpoint. `None` if there is no log yet, or if an operator has restarted the log and no
+    /// node has signed a checkpoint since.
     pub async fn checkpoint(&self) -> Result<Option<String>, Error> {
         self.core
             .block(self, |log| {
@@ -42,7 +43,7 @@ impl TransparencyLog {
             .await
     }
 
-    /// Returns the head of the log. `None` if there is no log yet.
+    /// Returns the state of the log, which is cached for a second. `None` if there is no log yet.
     fn head(&self) -> Result<Option<Arc<LogHead>>, Error> {
         let now = self.core.clock.now();
         if let Some(head) = self.head.get(&(), now) {

@@ -84,7 +84,7 @@ impl KeptCheckpoint {
     }
 }
 
-/// Replaces the file. A failure is a warning, because the log itself is intact.
+/// Replaces the content of the file by `checkpoint`. Only logs a failure, because the log itself is intact.
 pub(super) fn keep(file: &Path, checkpoint: &str) {
     // The name contains the process id, because several nodes can share the folder.
     let new = file.with_extension(format!("{}.new", process::id()));

@@ -96,8 +96,9 @@ impl LoggedTrail {
         is_other.then_some("the transparency log has another entry with its number")
     }
 
-    /// Returns the fault of the log, or the fault that the log has entries after `newest`, the number of the last entry
-    /// of the trail. Returns `None` without such a fault.
+    /// Returns the reason why the log does not match the end of the trail: a fault of the log itself, or entries of the
+    /// log after `newest`. `newest` is the number of the last entry of the trail. Returns `None` if there is no such
+    /// reason.
     pub(crate) fn fault_after(&self, newest: u64) -> Option<&'static str> {
         let is_longer = !self.hashes.is_empty() && self.end() > newest.saturating_add(1);
         let deleted = is_longer.then_some("it was deleted, but the transparency log has it");
@@ -105,8 +106,9 @@ impl LoggedTrail {
     }
 }
 
-/// Returns the statements about the trail in a page of the log of `size` entries. `None` if the page differs from the
-/// checkpoint, or if a statement is missing.
+/// Returns the statements about entries of the trail in one page of the log. The page begins with the entry `first`.
+/// The log has `size` entries and the root hash `root`. `None` if the page differs from the checkpoint, or if a
+/// statement is missing.
 fn page(
     reader: &mut Reader,
     first: u64,

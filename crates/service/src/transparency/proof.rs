@@ -41,7 +41,8 @@ pub(crate) struct Logged {
 }
 
 impl TransparencyLog {
-    /// Returns the proof of the newest statement about a subject. `None` until the statement is in the log.
+    /// Returns the proof of the newest statement about the object with the id `subject`, such as a key. `None` until a
+    /// statement about the object is in the log.
     pub(crate) fn prove(
         &self,
         kind: StatementKind,
@@ -102,7 +103,8 @@ impl TransparencyLog {
     }
 }
 
-/// Finds the newest statement about a subject. `None` until it is in the log.
+/// Finds the newest statement about the object with the id `subject`, such as a key. `None` until a statement about the
+/// object is in the log.
 pub(crate) fn find_statement(
     reader: &mut Reader,
     kind: StatementKind,
@@ -125,7 +127,7 @@ pub(crate) fn find_badge(
     Ok(found.filter(|logged| logged.statement.value("status") == Some(status)))
 }
 
-/// Finds the statement about an envelope. `None` until it is in the log.
+/// Finds the statement about an envelope. `None` until the statement is in the log.
 pub(crate) fn find_envelope(
     reader: &mut Reader,
     meta: &EnvelopeMeta,
@@ -175,7 +177,7 @@ pub(crate) fn witnessed(
     Ok(witnessed.filter(|(_, checkpoint)| checkpoint.size > index))
 }
 
-/// Proves an entry in the tree of `size` entries.
+/// Creates the proof that an entry is in the tree of the first `size` entries (inclusion proof).
 pub(crate) fn prove_entry(
     reader: &mut Reader,
     size: u64,

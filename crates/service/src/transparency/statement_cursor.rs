@@ -1,4 +1,5 @@
-//! Stores the position from which the next search for pending statements begins.
+//! Stores the position from which the next search for pending [statements](sealpost_domain::ports::StatementKind)
+//! begins. A pending statement is stored, but not in the transparency log yet.
 
 use std::time::Duration;
 

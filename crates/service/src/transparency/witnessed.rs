@@ -1,4 +1,5 @@
-//! Reads the newest checkpoint for witnesses, and stores their cosignatures.
+//! Reads the newest checkpoint of the log for witnesses, and stores the cosignatures of witnesses. A witness is another
+//! server, which cosigns a checkpoint if the log has only grown since the previous one.
 
 use sealpost_domain::ports::{Durability, StoreError};
 use sealpost_transparency::{TileTree, TreeHash};
@@ -10,8 +11,8 @@ use super::{
 use crate::error::Error;
 
 impl TransparencyLog {
-    /// Returns the newest checkpoint. Returns `None` if witnesses have cosigned a checkpoint of this size, or if the
-    /// log is empty. Blocks the thread.
+    /// Returns the newest checkpoint if witnesses have not cosigned it yet. Returns `None` if witnesses have cosigned a
+    /// checkpoint of the same size, or if the log is empty. Blocks the thread.
     pub fn unwitnessed_checkpoint(&self) -> Result<Option<String>, Error> {
         let head = self.core.store.read(sealpost_storage::Reader::log_head)?;
         let Some(head) = head.filter(|head| head.size > 0) else { return Ok(None) };
@@ -29,7 +30,7 @@ impl TransparencyLog {
         Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
     }
 
-    /// Stores a checkpoint with cosignatures. Blocks the thread.
+    /// Stores a checkpoint with the cosignatures of witnesses. Blocks the thread.
     pub fn store_witnessed(&self, checkpoint: &str) -> Result<(), Error> {
         let (_, parsed) = signed(checkpoint)?;
         let core = &self.core;

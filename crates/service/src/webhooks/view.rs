@@ -1,5 +1,5 @@
-//! A webhook as its owner sees it, the search for one webhook, and the number of waiting envelopes. An envelope waits if its
-//! recipient has no webhook for received envelopes.
+//! A webhook as its owner sees it, the search for one webhook, and the number of waiting envelopes. An envelope waits
+//! if its recipient has no webhook for received envelopes.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -137,7 +137,8 @@ pub struct WaitingCount {
     pub waiting_more: bool,
 }
 
-/// The choice at the registration of a key's first webhook: deliver or skip the waiting envelopes.
+/// The choice at the registration of a key's first webhook: deliver or skip the envelopes that the key has received
+/// without a webhook for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WaitingChoice {
     /// The webhook receives the waiting envelopes, oldest first.
@@ -155,7 +156,8 @@ impl WaitingCount {
     }
 }
 
-/// Counts the waiting envelopes of a key.
+/// Counts the envelopes that wait for a webhook of a key, at most
+/// [`waiting_counted_max`](crate::Settings::waiting_counted_max).
 pub(crate) fn count_waiting(
     core: &Core,
     reader: &mut Reader,

@@ -35,7 +35,7 @@ struct StoredProfile<'a> {
     account_id: Option<AccountId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recovery_code: Option<&'a str>,
-    /// The handle or the label, if the service returned them.
+    /// The handle, or the label if there is no handle. `None` if the service returned neither.
     #[serde(skip)]
     name: Option<&'a str>,
 }
@@ -156,7 +156,8 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
     saved.and_then(|()| stored.print(args.call.json))
 }
 
-/// Creates the profile of an existing identity from the arguments and the secret on standard input.
+/// Creates the profile of an existing identity from the arguments and the secret on standard input. Fails if the secret
+/// is a login secret, and the account or the API key is not given.
 fn given(args: &LoginArgs) -> Result<Profile, ShellError> {
     let secret = Secret(input::secret("login secret or API token")?);
     let profile = Profile {

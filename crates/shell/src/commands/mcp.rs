@@ -16,7 +16,8 @@ use crate::{
     profile::{Profile, ProfileFile, Secret, read_private},
 };
 
-/// Serves the tools until the client ends the connection, or until a signal arrives.
+/// Serves the tools on standard input and output until the client closes standard input, or over HTTP until a signal
+/// arrives. Then stores the newest session token in the profile.
 pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), ShellError> {
     let file = || ProfileFile::named(config_folder, &args.profile.profile);
     let (url, identity) = match (file()?.load(), &args.url) {
@@ -62,7 +63,8 @@ async fn serve(args: &McpArgs, agent: Agent) -> Result<(), ShellError> {
     Ok(())
 }
 
-/// Reads the token of the HTTP server.
+/// Reads the token that HTTP requests must carry. Fails if other users can access the file, or if the token is shorter
+/// than 32 characters.
 fn token(file: &Path) -> Result<Zeroizing<String>, ShellError> {
     let text = read_private(file, "give the path of a text file")?;
     let token = text.trim();
@@ -80,7 +82,7 @@ fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
-/// The profile of an identity that the agent activates.
+/// Stores an identity that the agent activates as the [profile](Profile) of the command.
 struct NewProfile {
     file: ProfileFile,
     url: String,

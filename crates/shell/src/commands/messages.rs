@@ -1,4 +1,4 @@
-//! `sealpost send`, `sealpost sent` and `sealpost open`.
+//! `sealpost send`, `sealpost sent`, `sealpost open` and `sealpost evidence`.
 
 use std::path::Path;
 
@@ -66,8 +66,9 @@ pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<()
     output::message(&opened.message)
 }
 
-/// Requests evidence about an envelope, and prints the evidence file. Removes the line feed at the end of the file,
-/// because `output::message` adds one.
+/// Requests [evidence](sealpost_transparency::Evidence) about an envelope (proofs of its fate from the transparency
+/// log), and prints the evidence file. Removes the line feed at the end of the file, because `output::message` adds
+/// one.
 pub(super) async fn evidence(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
     let service = ProfileClient::open(&args.call, config_folder)?;
     let evidence = service.client.evidence(args.envelope_id).await?;

@@ -1,7 +1,7 @@
 //! `sealpost watch`: checks the API key of the profile in the transparency log, and that the log only grows.
 //!
-//! The state file is the proof of the last check. It contains the statement about the key and the checkpoint of the
-//! log. The next check compares both.
+//! The state file has the proof of the last check: the statement about the key, and the checkpoint (size and root hash)
+//! of the log. The next check compares its own proof with both.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -81,7 +81,8 @@ impl Proof {
     }
 }
 
-/// Returns the status of the key with its proof. Waits until the newest change is in the log.
+/// Returns the status of the key with its proof. Asks again until the newest change of the key is in the log. Fails
+/// after [`PROOF_TRIES`] requests without a proof.
 async fn proven(client: &Client) -> Result<(KeyStanding, Proof), ShellError> {
     for number in 0..PROOF_TRIES {
         if number > 0 {
@@ -141,7 +142,8 @@ async fn require_growth(
     Err(invalid("the history of the log was rewritten: keep the state file as evidence"))
 }
 
-/// Computes the root and the consistency proof from the tiles of the service. Each round fetches the next missing tile.
+/// Computes the root hash of the tree of `new_size` entries, and the proof that this tree begins with the tree of
+/// `old_size` entries. After each fetched tile, the computation starts again, until no tile is missing.
 async fn consistency(
     client: &Client,
     old_size: u64,
@@ -167,7 +169,7 @@ async fn consistency(
     }
 }
 
-/// The reason why a tree cannot be computed yet.
+/// The reason why a tree cannot be computed: a tile that must be fetched first, or another fault.
 enum Missing {
     Other(String),
     Tile(Tile),

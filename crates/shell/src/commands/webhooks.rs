@@ -49,7 +49,7 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
         }
         WebhooksCommand::Register(args) => {
             let RegisterArgs { url, relay: _, events, description, secret_file, call } = args;
-            // Without a URL, clap requires `--relay`.
+            // If `url` is `None`, the user gave `--relay`, because clap requires one of the two.
             let webhook = NewWebhook {
                 url: url.as_deref().unwrap_or(RELAY),
                 events: &events,
@@ -95,8 +95,8 @@ fn call_args(command: &WebhooksCommand) -> &CallArgs {
     }
 }
 
-/// Writes a secret to a new file, and replaces `secret` by the path of the file. If that fails, `secret` is unchanged.
-/// The caller then prints it, because no later response shows it.
+/// Writes a secret to a new file, and replaces `secret` by the path of the file. After a failure, `secret` is
+/// unchanged: the caller prints the secret, because no later response shows it.
 fn keep_secret(file: &Path, secret: &mut String) -> Result<(), ShellError> {
     create_private(file, format!("{secret}\n").as_bytes()).map_err(|source| ShellError::File {
         file: file.to_owned(),

@@ -27,8 +27,9 @@ impl Transaction {
     /// keys). Then [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several
     /// calls.
     ///
-    /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
-    /// [`ClosingExtent::Erase`], but not back. The times of the first closing and of the first erasure stay.
+    /// A second call continues an interrupted closing. The second call can change the extent from
+    /// [`ClosingExtent::Close`] to [`ClosingExtent::Erase`], but not back. The times of the first closing and of the
+    /// first erasure stay.
     ///
     /// Returns the stored state of the closing, or `None` if the account does not exist.
     pub fn begin_closing(
@@ -68,7 +69,7 @@ impl Transaction {
         if api_tokens > 0 {
             return Ok(portion(DeletedRows { api_tokens, ..DeletedRows::default() }));
         }
-        // Handles go before the revocation, so that no event about the revocation carries a handle.
+        // Erases the handles before the keys are revoked, so that no event about a revocation contains a handle.
         if extent == ClosingExtent::Erase
             && let Some((handle, key)) = self.run(|conn| next_handle(conn, &id))?
         {
@@ -221,8 +222,8 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
     let mut rows =
         DeletedRows { idempotency_keys, daily_counts, contacts, ..DeletedRows::default() };
     if idempotency_keys.max(daily_counts).max(contacts).max(statements) < u64::from(limit) {
-        // Keeps the other columns of the policy, because these columns still decide how much of the receipts senders
-        // see.
+        // Keeps the other columns of the policy, because these columns still decide which states of their envelopes
+        // (receipts) the senders see.
         sql_query(EMPTY_LISTS).bind::<Text, _>(key).execute(conn)?;
         diesel::update(k::table.find(key))
             .set((k::label.eq(ERASED_LABEL), k::handle.eq(None::<String>)))

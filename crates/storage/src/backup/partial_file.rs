@@ -68,7 +68,7 @@ impl Drop for PartialFile {
 fn create_locked(path: &Path) -> io::Result<File> {
     loop {
         let file = owned_file::create(OpenOptions::new().write(true), path)?;
-        // An error is ignored, because some file systems have no locks. On them, no leftover is removed.
+        // An error is ignored, because some file systems have no locks. On such file systems, no leftover is removed.
         drop(file.lock());
         let created = file.metadata()?;
         match fs::symlink_metadata(path) {

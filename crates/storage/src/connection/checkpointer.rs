@@ -1,7 +1,7 @@
 //! Runs the checkpoints of an SQLite database on a separate thread.
 //!
-//! A checkpoint copies the write-ahead log into the database file. A commit can do this, but all other writers then wait
-//! for the copying and for the disk.
+//! A checkpoint copies the write-ahead log into the database file. A commit can do this, but all other writers then
+//! wait for the copying and for the disk.
 
 use std::{
     io,
@@ -25,8 +25,8 @@ use crate::{
     settings::Settings,
 };
 
-/// The thread that runs checkpoints. It sleeps until [`wake`](Self::wake) is called. Dropping this value
-/// stops the thread, and waits until its connection is closed.
+/// The thread that runs checkpoints. The thread sleeps until [`wake`](Self::wake) is called. Dropping this value stops
+/// the thread, and waits until its connection is closed.
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
     signals: Arc<Signals>,
@@ -89,7 +89,8 @@ impl Checkpointer {
                     Ok(is_held) => {
                         received.set_held(is_held);
                         if is_held {
-                            // Wakes this thread again, because the reader may end without a later commit that wakes it.
+                            // Wakes this thread again, because the reader may end without a later commit that wakes the
+                            // thread.
                             received.wake();
                         }
                         pause = if is_held { PAUSE_HELD } else { PAUSE };
@@ -165,7 +166,7 @@ struct Work {
     portions: Option<Portions>,
 }
 
-/// The parts that a checkpoint in portions needs.
+/// The connection and the file that a checkpoint in portions needs.
 struct Portions {
     /// A connection with a read transaction. A checkpoint does not copy pages that were written after the start of this
     /// transaction.

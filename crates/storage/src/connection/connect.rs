@@ -101,8 +101,8 @@ pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), Fault> {
 }
 
 fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, ConnectFault> {
-    // Initializes OpenSSL without its exit handler, before libpq would initialize it with the handler. The handler frees
-    // the data of OpenSSL while threads of a pool may still connect, so that the process ends with SIGSEGV.
+    // Initializes OpenSSL without its exit handler, before libpq would initialize it with the handler. The handler
+    // frees the data of OpenSSL while threads of a pool may still connect, so that the process ends with SIGSEGV.
     #[cfg(feature = "postgres-tls")]
     openssl_sys::init();
     let mut conn = PgConnection::establish(&url.with_defaults(&[
@@ -212,8 +212,8 @@ const POSTGRES_SESSION: &str = "
 /// - No memory mapping. With a mapping, a disk error would end the process instead of failing a statement.
 /// - No checkpoints in commits: the thread for checkpoints runs them. After a reader has kept a long log, a checkpoint
 ///   in a commit would take seconds. The file of the log is not truncated either, because that happens in a commit.
-/// - No `auto_vacuum`. New rows use the free pages, so the file stays flat without a vacuum, and the mode would write 3 %
-///   more log for each envelope.
+/// - No `auto_vacuum`. New rows use the free pages, so the file stays flat without a vacuum. With the mode, each
+///   envelope would write 3 % more log.
 const WRITER: [&str; 7] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA journal_mode = WAL",

@@ -69,8 +69,8 @@ fn oldest_of_postgres(conn: &mut PgConnection) -> Result<Option<OldestSnapshot>,
     }))
 }
 
-/// Excludes autovacuum workers, because their snapshots keep no row versions. The start of other users' sessions is
-/// NULL unless the role is a member of `pg_read_all_stats`.
+/// Selects the holder of the oldest snapshot. Excludes autovacuum workers, because their snapshots keep no row
+/// versions. The start of other users' sessions is NULL unless the role is a member of `pg_read_all_stats`.
 const HOLDERS: &str = "/* oldest_snapshot.holders */
     SELECT holder, (extract(epoch FROM clock_timestamp() - since) * 1000)::BIGINT AS age_ms, transactions
     FROM (

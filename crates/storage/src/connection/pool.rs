@@ -69,8 +69,8 @@ impl Connection {
     }
 }
 
-/// Creates a pool of at most `size` connections. Their metrics have the label `name`. Opens one connection first, so
-/// that errors are returned at once.
+/// Creates a pool of at most `size` connections. The metrics of the pool have the label `name`. Opens one connection
+/// first, so that errors are returned at once.
 pub(crate) fn open(
     name: &'static str,
     target: Target,

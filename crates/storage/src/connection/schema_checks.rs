@@ -62,8 +62,9 @@ impl Database {
         }
     }
 
-    /// Returns the tables whose rows a publication would make impossible to update or delete, because they have no
-    /// replica identity. Returns none if no publication of the database publishes updates or deletes.
+    /// Returns the tables without a replica identity. If a publication includes such a table, PostgreSQL refuses
+    /// updates and deletions of its rows. Returns none if no publication of the database publishes updates or
+    /// deletions.
     pub fn unidentified_tables(&self) -> Result<Vec<String>, StoreError> {
         self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(Vec::new()) };

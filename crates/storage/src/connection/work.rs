@@ -20,8 +20,9 @@ use crate::{
 impl Database {
     /// Runs reads outside a transaction. If the connection proves to be dead, repeats them on another connection.
     ///
-    /// `work` holds a connection until its end. It must not read through the database again: if all connections are held
-    /// by such work, each waits for another one.
+    /// `work` holds a connection until its end, so `work` must not call a method of the database that takes another
+    /// connection. If each connection were held by such work, all of them would wait for a connection until the
+    /// timeout.
     pub fn read<T, E: From<StoreError>>(
         &self,
         mut work: impl FnMut(&mut Reader) -> Result<T, E>,

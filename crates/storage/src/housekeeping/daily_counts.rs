@@ -110,9 +110,9 @@ fn add_envelopes(
     Ok(())
 }
 
-/// Adds the next attempts to `rows`, up to the first attempt that is too recent. An attempt with a time more than an hour
-/// after `before` does not stop the count: its time comes from a wrong clock, and counting would otherwise wait until
-/// that time.
+/// Adds the next attempts to `rows`, up to the first attempt that is too recent. An attempt with a time more than an
+/// hour after `before` does not stop the count: its time comes from a wrong clock, and counting would otherwise wait
+/// until that time.
 fn add_attempts(
     conn: &mut AnyConnection,
     rows: &mut UncountedRows,
@@ -303,8 +303,8 @@ impl DayRow {
 
 impl Transaction {
     /// Adds the rows that [`uncounted`](Reader::uncounted) has read to the daily counts. Returns the number of counted
-    /// rows. Returns 0 and changes nothing if another transaction has counted rows of the table since then, because it
-    /// may have counted the same rows.
+    /// rows. Returns 0 and changes nothing if another transaction has counted rows of the table since then, because
+    /// that transaction may have counted the same rows.
     pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
         self.run(|conn| {
             if !advance(conn, rows)? {

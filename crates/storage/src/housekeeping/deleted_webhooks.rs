@@ -37,8 +37,8 @@ impl Transaction {
 /// The number is limited, because deleting a long backlog in one transaction could exceed the statement timeout. The
 /// revocation of an API key deletes the webhooks of the key, and would then fail.
 ///
-/// No query returns the rows that housekeeping has not deleted yet. If a node claims such a delivery, the claim deletes
-/// it.
+/// No query returns the rows that housekeeping has not deleted yet. If a node tries to lease such a delivery, the
+/// delivery is deleted instead.
 pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],

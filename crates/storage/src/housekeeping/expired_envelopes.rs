@@ -1,8 +1,10 @@
-//! Deletes envelopes after the end of their retention, with their deliveries and their rows in `waiting_envelopes`.
+//! Deletes envelopes after the end of their retention, with their deliveries and their rows in `waiting_envelopes` (one
+//! for each envelope whose recipient has no webhook for it).
 //!
-//! To end an envelope means three things: it bounces if it was neither opened nor delivered (its sender gets an event),
-//! its bytes are subtracted from the stored bytes of its sender, and it is deleted. Rows end one by one, in
-//! [`single_rows`]. On PostgreSQL, most end in a partition that is then dropped, in [`whole_partitions`].
+//! To end an envelope means three things. If the envelope was neither opened nor delivered, it bounces: its sender gets
+//! an event. The bytes of the envelope are subtracted from the stored bytes of its sender. The envelope is deleted.
+//! Rows end one by one, in [`single_rows`]. On PostgreSQL, most end in a partition that is then dropped, in
+//! [`whole_partitions`].
 //!
 //! A transaction bounces at most about [`BOUNCED_MAX`] envelopes, because each bounce stores an event and its
 //! deliveries.
@@ -28,8 +30,8 @@ impl Transaction {
     /// A deleted envelope bounces at `now` (its sender gets an event) if it was not opened, none of its deliveries
     /// succeeded, and it was waiting for a webhook or still had a delivery.
     ///
-    /// The result shows only whether the caller must call again. It is `limit` if more work may be left, even if this
-    /// call deleted fewer envelopes. Otherwise it is lower.
+    /// The result shows only whether the caller must call again. The result is `limit` if more work may be left, even
+    /// if this call deleted fewer envelopes, and lower if no work is left.
     pub fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -111,8 +113,9 @@ impl From<Vec<EndedRow>> for EndedEnvelopes {
     }
 }
 
-/// Part of a `WITH` clause that deletes the deliveries and waiting rows of envelopes. The previous part, `old`, selects
-/// the envelopes. Skips an envelope if another transaction has locked the envelope or one of its deliveries.
+/// Part of a `WITH` clause that deletes the rows of envelopes in `deliveries` and `waiting_envelopes`. The previous
+/// part, `old`, selects the envelopes. Skips an envelope if another transaction has locked the envelope or one of its
+/// deliveries.
 const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
          SELECT envelope_id FROM deliveries
          WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED

@@ -34,7 +34,8 @@ impl Transaction {
         Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
     }
 
-    /// Deletes channels that ended before `before` and have no envelopes left. A channel ends `life` after its start.
+    /// Deletes up to `limit` channels that ended before `before` and have no envelopes left. A channel ends `life`
+    /// after its start. Returns the number of deleted channels.
     pub fn purge_channels(
         &mut self,
         before: Timestamp,

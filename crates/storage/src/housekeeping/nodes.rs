@@ -15,7 +15,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Inserts or updates the row of a node. Deletes nodes that were last seen before `kept_from`.
+    /// Inserts the row of a node, or updates the time at which the node was last seen. Deletes nodes that were last
+    /// seen before `kept_from`.
     pub fn record_node(&mut self, node: &Node, kept_from: Timestamp) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::delete(n::table.filter(n::seen_at.lt(kept_from.as_millis()))).execute(conn)?;

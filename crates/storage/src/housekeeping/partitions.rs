@@ -6,8 +6,8 @@
 //! partition after it.
 //!
 //! Creating or dropping partitions needs an exclusive lock of the whole table. All other transactions wait behind the
-//! request for this lock. Therefore these functions give up after [`LOCK_TIMEOUT`], and the next turn of housekeeping
-//! tries again.
+//! request for this lock. Therefore these functions give up after [`LOCK_TIMEOUT`], and the next run of the
+//! housekeeping task tries again.
 
 use std::time::Duration;
 
@@ -278,8 +278,8 @@ impl From<Error> for Unchanged {
     }
 }
 
-/// Logs and counts a change of partitions that is left to a later turn of housekeeping. The reason is `lock` if a lock
-/// was not free, and `rows` if rows of the partition do not allow the change yet.
+/// Logs and counts a change of partitions that is left to a later run of the housekeeping task. The reason is `lock` if
+/// a lock was not free, and `rows` if rows of the partition do not allow the change yet.
 fn postponed(table: &PartitionedTable, reason: &'static str) {
     counter!("sealpost_partition_changes_postponed_total", "table" => table.name, "reason" => reason)
         .increment(1);

@@ -20,8 +20,8 @@ impl Transaction {
     /// Deletes attempts that ended before `before`, oldest first: whole partitions if possible, and otherwise up to
     /// `limit` attempts. Returns `limit` if more work may be left, and otherwise a lower number.
     ///
-    /// Keeps all attempts from the time of the oldest stored envelope on. Receipts and bounces need the successful
-    /// attempts of stored envelopes.
+    /// Keeps all attempts from the time of the oldest stored envelope on. The states that senders see (receipts), and
+    /// the decision whether an envelope bounces, need the successful attempts of stored envelopes.
     pub fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
@@ -38,9 +38,9 @@ impl Transaction {
                 }
                 AnyConnection::Sqlite(_) => vec![(None, before)],
             };
-            // Finds the number below which attempts can have expired. Without this bound, the search would also read
-            // all live attempts. If a wrong clock makes the bound too high, no attempt is deleted too early, because
-            // the deletion also checks the time of each attempt.
+            // Finds the attempt number below which attempts can have expired. Without this bound, the search would also
+            // read all live attempts. If a wrong clock makes the bound too high, no attempt is deleted too early,
+            // because the deletion also checks the time of each attempt.
             let end = delivery_log::first_attempt_at(conn, before)?;
             let mut left = i64::from(limit);
             for (from, below) in ranges {
@@ -52,8 +52,8 @@ impl Transaction {
     }
 }
 
-/// Drops the partitions of attempts before `upper` if all their attempts are in the daily counts. Returns true if the
-/// partitions were dropped.
+/// Drops the partitions of attempts before `upper` if all their attempts are counted in the daily counts of their API
+/// keys. Returns true if the partitions were dropped.
 fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault> {
     partitions::drop_up_to(conn, &ATTEMPTS, upper, |pg| {
         let is_counted = Statement::<_, Bool>::query(IS_COUNTED);

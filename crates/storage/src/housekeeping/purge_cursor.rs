@@ -10,7 +10,7 @@ use crate::query::time_position::TimePosition;
 /// The time up to which the expired rows of each table are deleted. All clones of a database share the cursor.
 ///
 /// A deletion starts at this time, because new rows have later times. Once an hour, a deletion starts from the
-/// beginning. It finds the rows that nodes with wrong clocks have stored with earlier times.
+/// beginning instead, to find rows that nodes with wrong clocks have stored with earlier times.
 #[derive(Debug, Default)]
 pub(crate) struct PurgeCursor(Mutex<HashMap<&'static str, TimePosition>>);
 

@@ -16,8 +16,9 @@ use crate::{
 };
 
 impl Database {
-    /// Returns whether a key-encryption key has been used with this database. Such a database has at least one mark,
-    /// which may be retired. A database without the table of marks is new.
+    /// Returns whether a key-encryption key has been used with this database. Such a database has at least one mark, a
+    /// known text encrypted under a key version. The version may be retired: the key file no longer needs to contain
+    /// it. A database without the table of marks is new.
     pub fn has_kek_mark(&self) -> Result<bool, StoreError> {
         self.look_up(|conn| {
             let has_table = migrations::has_table(conn, "kek_marks")?;
@@ -25,14 +26,14 @@ impl Database {
         })
     }
 
-    /// Reads the version and the mark of each key-encryption key that is not retired.
+    /// Reads each key version that is not retired, and its mark: a known text encrypted under this version.
     pub fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
         self.look_up(active)
     }
 
-    /// Inserts the mark of a version. If a mark of this version is already stored, changes nothing, even if that mark is
-    /// retired or was encrypted under a different key. Therefore read the marks again afterwards: another node with a
-    /// different key may have inserted its mark first.
+    /// Inserts the mark of a key version: a known text encrypted under this version. If a mark of this version is
+    /// already stored, changes nothing, even if that mark is retired or was encrypted under a different key. Therefore
+    /// read the marks again afterwards: another node with a different key may have inserted its mark first.
     pub fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
         let row = (kek_marks::version.eq(i64::from(version)), kek_marks::mark.eq(&mark.0));
         self.transact(Durability::Durable, |conn| {

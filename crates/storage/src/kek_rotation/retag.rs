@@ -1,4 +1,4 @@
-//! Replaces the tags of rows that were made under an older key-encryption key.
+//! Replaces the tags of rows (codes that authenticate a row) if a tag was made under an older key-encryption key.
 
 use diesel::{
     prelude::*,
@@ -17,7 +17,8 @@ use crate::{
     },
 };
 
-/// A table whose rows have tags. A session has a further tag for its confirmation.
+/// A table whose rows have [tags](sealpost_domain::ports::RowAuthenticator). A session has a further tag for its
+/// confirmation, the time at which the client last entered the login secret again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the tables")]
 pub enum TaggedTable {
@@ -31,8 +32,8 @@ pub enum TaggedTable {
 /// Selects the rows that get a new tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retagging {
-    /// Rows without a tag, from a version that had no tags. Trusts these rows. Skips closed accounts, revoked badges and
-    /// confirmations.
+    /// Rows without a tag, from a version that had no tags. Trusts these rows. Skips closed accounts, revoked badges
+    /// and confirmations.
     Adopt,
     /// Rows with a valid tag under an older key. Removes tags that are invalid.
     Renew,

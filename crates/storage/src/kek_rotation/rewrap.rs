@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Transaction {
-    /// Reads up to `limit` encrypted roots of API keys with ids above `after`, ordered by id.
+    /// Reads up to `limit` encrypted roots (secrets of identities) of API keys with ids above `after`, ordered by id.
     pub fn roots_after(
         &mut self,
         after: Option<&OwnedKey>,
@@ -115,8 +115,8 @@ impl Transaction {
     }
 
     /// Retires a version of the key-encryption key (KEK): the key file no longer needs to contain this version. Also
-    /// deletes the copies of this version that key providers have wrapped. Returns `false` if no mark is stored for the
-    /// version, or if the version is already retired.
+    /// deletes the copies of this version that key providers have wrapped. Returns `false` if no mark (a known text
+    /// encrypted under the version) is stored, or if the version is already retired.
     pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
         let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
         let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));

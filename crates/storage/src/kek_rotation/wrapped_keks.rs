@@ -47,9 +47,10 @@ impl Database {
         })
     }
 
-    /// Deletes the wrapped keys of all providers except one, and returns the number of deleted keys. `None` deletes all.
+    /// Deletes the wrapped keys of all providers except one, and returns the number of deleted keys. `None` deletes
+    /// all.
     pub fn delete_other_wrapped_keks(&self, kept: Option<&str>) -> Result<usize, StoreError> {
-        // No provider has an empty name.
+        // For `None`, compares with the empty name, which no provider has. All keys are then deleted.
         let others = v::table.filter(v::provider.ne(kept.unwrap_or_default()));
         self.transact(Durability::Durable, |conn| Ok(diesel::delete(others).execute(conn)?))
     }

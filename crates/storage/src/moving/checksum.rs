@@ -19,7 +19,8 @@ impl TableSum {
     }
 }
 
-/// Hashes the cells of one row. Each cell begins with its type and its length, so that no two rows have the same bytes.
+/// Hashes the cells of one row. The hashed bytes of a cell begin with its type, and those of a text or binary value
+/// also with the length. Two different rows therefore never give the same bytes to hash.
 #[derive(Default)]
 pub(super) struct RowHasher(Sha256);
 

@@ -1,4 +1,4 @@
-//! Portions of the rows of any table, column by column.
+//! Portions (limited numbers) of the rows of any table, column by column.
 
 use super::{
     cells::{Cell, SourceRow},
@@ -38,7 +38,7 @@ impl RowPortion {
         self.count
     }
 
-    /// Whether no further row should be added.
+    /// Returns whether the portion is full, so that no further row should be added.
     pub(super) fn is_full(&self) -> bool {
         self.count >= ROWS_MAX || self.bytes >= BYTES_MAX
     }

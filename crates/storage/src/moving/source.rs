@@ -39,7 +39,7 @@ pub(super) struct Portion<'a> {
 }
 
 impl MoveSource {
-    /// Checks that the database can be read, and has the schema of this version.
+    /// Opens the database. Fails if the database cannot be read, or lacks migrations of this version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let source = Self { path: owned_file::resolve_links(path) };
         let mut conn = AnyConnection::Sqlite(source.connect()?);
@@ -51,13 +51,14 @@ impl MoveSource {
         }
     }
 
-    /// Returns the marks of key-encryption keys that are not retired.
+    /// Returns the version and the mark of each key-encryption key that is not retired. A mark is a known text that is
+    /// encrypted under one version, and shows whether a key file matches the database.
     pub fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
         let mut conn = AnyConnection::Sqlite(self.connect()?);
         Ok(kek_rotation::marks::active(&mut conn)?)
     }
 
-    /// Returns the key-encryption keys that a provider has wrapped.
+    /// Returns the key-encryption keys that a key provider has wrapped (encrypted).
     pub fn wrapped_keks(&self) -> Result<Vec<WrappedKek>, StoreError> {
         let mut conn = AnyConnection::Sqlite(self.connect()?);
         Ok(kek_rotation::wrapped_keks::all(&mut conn)?)
@@ -74,8 +75,8 @@ impl MoveSource {
         Ok(conn)
     }
 
-    /// Reads all rows of the tables in one snapshot, and sends them in portions. Returns the sum of each table. Ends
-    /// early, without an error, if the receiver is gone.
+    /// Reads all rows of the tables in one snapshot, and sends them in portions. Returns the number and the checksum of
+    /// the rows of each table. If the receiver is gone, sends no further rows, but returns no error.
     pub(super) fn read<'a>(
         &self,
         tables: &'a [MovedTable],
@@ -93,7 +94,7 @@ fn read_table<'a>(
     send: &SyncSender<Portion<'a>>,
 ) -> Result<TableSum, Fault> {
     let MovedTable { name, .. } = table;
-    // A trigger of the target accepts entries of the audit trail only in their order.
+    // A trigger of the target accepts entries of the audit trail only in the order of their numbers.
     let order = if name == "audit_entries" { " ORDER BY number" } else { "" };
     let query = sql_query(format!("SELECT {} FROM \"{name}\"{order}", table.column_list()));
     let (mut sum, mut rows, mut is_first) = (TableSum::default(), RowPortion::new(table), true);

@@ -1,5 +1,5 @@
-//! Finds the tables and columns to move in the schemas of the two databases. A new table is therefore moved or refused,
-//! but never forgotten.
+//! Finds the tables and columns to move in the schemas of the two databases, because a list in the code could lack a
+//! new table. A new table is therefore moved or refused, but never forgotten.
 
 use diesel::{PgConnection, SqliteConnection, prelude::*, sql_query, sql_types::Text};
 

@@ -44,9 +44,12 @@ pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), Fault> {
     )?)
 }
 
-/// Deletes the rows that migrations or triggers have stored in a table: the new id of the database, a request for a
-/// transfer for each webhook that was moved, and a statement of the transparency log for each key, badge and audit entry.
-/// The rows of the source replace them.
+/// Deletes the rows that migrations or triggers have stored in this table. The rows of the source then take their
+/// place. Such rows exist in three tables:
+///
+/// - `database_identity`: the new id of the database
+/// - `waiting_transfers`: a request to transfer waiting envelopes for each webhook that was moved
+/// - `log_statements`: a statement of the transparency log for each key, badge and audit entry that was moved
 pub(super) fn clear(pg: &mut PgConnection, table: &MovedTable) -> Result<(), Fault> {
     if ["database_identity", "log_statements", "waiting_transfers"].contains(&&*table.name) {
         sql_query(format!("DELETE FROM \"{}\"", table.name)).execute(pg)?;
@@ -87,7 +90,7 @@ fn bind(
     }
 }
 
-/// Reads a table back, and returns its sum.
+/// Reads a table back, and returns the number and the checksum of its rows.
 pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum, Fault> {
     let query = sql_query(format!("SELECT {} FROM \"{}\"", table.column_list(), table.name));
     let mut sum = TableSum::default();

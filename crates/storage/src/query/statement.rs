@@ -24,7 +24,8 @@ use diesel::{
 ///
 /// With `d.envelope_id = n.envelope_id`, PostgreSQL could also read the whole index, and search the array for each row.
 /// This plan is the cheapest while the table is empty, and the connection keeps the plan after the table has grown. For
-/// example, an autovacuum of the idle delivery queue would make deliveries stop under the next load.
+/// example, after an autovacuum of the idle delivery queue PostgreSQL plans for an empty table. Deliveries would then
+/// stop under the next load.
 ///
 /// For the same reason, PostgreSQL must not be able to use another index for the join:
 ///

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-/// A time below which nothing is left to find, and the time of the last search from the beginning. In milliseconds.
+/// The time at which the next search starts, because nothing is left to find before, and the time of the last search
+/// from the beginning. Both in milliseconds.
 ///
 /// PostgreSQL keeps the index entries of removed rows while another session has an open snapshot. A search that starts
 /// at the position does not read these entries.
@@ -19,8 +20,8 @@ impl Default for TimePosition {
 }
 
 impl TimePosition {
-    /// Returns the range to search. Starts from the beginning if the last search from the beginning is `every_ms` ago,
-    /// or if the clock was set back.
+    /// Returns the range of times to search, up to `now`. The range starts at the beginning if the last search from the
+    /// beginning is at least `every_ms` ago, or if the clock was set back.
     pub(crate) fn range(&mut self, now: i64, every_ms: i64) -> RangeInclusive<i64> {
         let is_full = now < self.full_at || now.saturating_sub(self.full_at) >= every_ms;
         if is_full {

@@ -3,8 +3,8 @@
 //! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has at most one
 //! row for each envelope (`announced` or `bounced`), so an envelope bounces at most once.
 //!
-//! An envelope with a successful delivery never bounces. Usually the attempt log shows the success, because it keeps the
-//! attempt as long as the envelope is stored. In two cases the outcome `announced` is recorded instead:
+//! An envelope with a successful delivery never bounces. Usually the attempt log shows the success, because it keeps
+//! the attempt as long as the envelope is stored. In two cases the outcome `announced` is recorded instead:
 //!
 //! - A success is recorded while the envelope has other deliveries.
 //! - A webhook is deleted. This deletes its attempts, so their envelopes get the outcome.
@@ -116,7 +116,9 @@ fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<S
 /// Reads the deliveries before the outcomes. A success deletes its delivery and records `announced` in one transaction.
 /// If this transaction commits between the two queries, the delivery still counts as pending. In the other order, the
 /// envelope would have neither a delivery nor an outcome, and would wait for another webhook although it was delivered.
-/// A success that had no other delivery is only in the attempt log.
+///
+/// If the succeeded delivery was the only one of its envelope, `announced` is not recorded. [`received`] finds the
+/// success in the attempt log.
 fn find_unopened(
     conn: &mut AnyConnection,
     ids: &BTreeSet<String>,
@@ -159,8 +161,8 @@ fn find_unopened(
     unopened.iter().filter(|(id, ..)| !received.contains(id)).map(read).collect()
 }
 
-/// Returns the envelopes among `ids` of which the attempt log has a success. The outcome is a literal in the SQL text
-/// instead of a parameter, so that both databases use the partial index.
+/// Returns the ids of the envelopes among `ids` that a webhook has received according to the attempt log. The outcome
+/// is a literal in the SQL text instead of a parameter, so that both databases use the partial index.
 pub(crate) fn received(
     conn: &mut AnyConnection,
     ids: impl ExactSizeIterator<Item = impl Into<String>>,

@@ -17,8 +17,9 @@ use crate::query::time_position::TimePosition;
 ///
 /// - Due deliveries: a transaction can store a due time that has already passed. Each search therefore starts at least
 ///   [`SLACK_MS`] before the present. Once in [`FULL_EVERY_MS`], a search starts at the first due time.
-/// - Ended leases: the end of a new lease is in the future, so its row appears before the search passes this time. Only a
-///   node with a wrong clock stores an end in the past. Once in [`FULL_ENDS_EVERY_MS`], a search starts at the first end.
+/// - Ended leases: the end of a new lease is in the future, so its row appears before the search passes this time. Only
+///   a node with a wrong clock stores an end in the past. Once in [`FULL_ENDS_EVERY_MS`], a search starts at the first
+///   end.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<Positions>);
 
@@ -62,9 +63,11 @@ impl ClaimCursor {
     }
 }
 
-/// Time before the present at which each search for due deliveries starts. Longer than the default lease: if a delivery
-/// is redelivered during its lease, it becomes due at the end of the lease, with the time of the request as due time.
-/// Also longer than a transaction, and than the difference between the clocks of two nodes.
+/// Time before the present at which each search for due deliveries starts. Longer than a transaction, and than the
+/// difference between the clocks of two nodes.
+///
+/// Also longer than the default lease. A delivery that is redelivered during its lease becomes due when the lease ends.
+/// Its due time is then the time of the request, which has already passed.
 const SLACK_MS: i64 = 60_000;
 
 const FULL_EVERY_MS: i64 = 60_000;

@@ -41,8 +41,8 @@ pub(crate) struct Search {
     pub(crate) ended: Option<RangeInclusive<i64>>,
 }
 
-/// Searches for due deliveries and ended leases, and moves the cursor to the first of each. Returns `None` if there are
-/// none.
+/// Searches for due deliveries and ended leases. Moves the cursor to the time of the first due delivery and of the
+/// first ended lease. Returns `None` if there are neither.
 pub(crate) fn search(
     conn: &mut AnyConnection,
     now: Timestamp,
@@ -69,8 +69,8 @@ pub(crate) fn search(
 
 /// Ends the leases that are over, then leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries without a stored webhook or event. Parks a delivery if its webhook is disabled or paused, or if
-/// its event has expired: the delivery gets a later due time. Without that, the next claim would select it again.
+/// Deletes deliveries without a stored webhook or event. Parks a delivery (gives it a later due time) if its webhook is
+/// disabled or paused, or if its event has expired. With its earlier due time, the next claim would select it again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -95,8 +95,8 @@ pub(crate) fn take_ready(
     Ok(ready)
 }
 
-/// Leases due deliveries that wait for one of these relays, at most `claim.per_target_max` of each. Returns the oldest
-/// events first.
+/// Leases due deliveries that wait for one of these [relays](sealpost_domain::ports::Relays) (webhooks whose receivers
+/// connect to the service), at most `claim.per_target_max` of each. Returns the oldest events first.
 pub(crate) fn take_for_relays(
     conn: &mut AnyConnection,
     webhooks: &[String],
@@ -160,8 +160,8 @@ fn lease(
     Ok(())
 }
 
-/// Locks the webhooks of these deliveries that are still disabled or paused, and returns their ids. Leaves out a webhook
-/// that another transaction is changing.
+/// Locks the webhooks of these deliveries that are still disabled or paused, and returns their ids. Leaves out a
+/// webhook that another transaction is changing.
 ///
 /// Enabling or resuming a webhook waits for the lock, and then makes the parked deliveries due. Without the lock, that
 /// transaction could miss a delivery that this transaction is parking.
@@ -232,7 +232,8 @@ fn share_out(
 /// Finds up to `limit` webhooks with due deliveries that are not in `seen`.
 ///
 /// Begins with the webhooks of the most recently due deliveries, because such deliveries are unlikely to belong to a
-/// long queue. Further webhooks follow in the order of ids, after the cursor.
+/// long queue. Further webhooks follow in the order of ids, after the webhook at which the last claim stopped. `cursor`
+/// stores this webhook.
 fn others_due(
     conn: &mut AnyConnection,
     due: &RangeInclusive<i64>,

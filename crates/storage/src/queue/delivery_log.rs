@@ -172,7 +172,8 @@ impl Reader {
     }
 }
 
-/// Returns the condition on the outcome of an attempt. It names a part of the log (see [`PARTS`]).
+/// Returns the condition that an attempt has this outcome. The condition includes that of a part of the log (see
+/// [`PARTS`]), so that the databases use the indexes of this part.
 fn has_outcome(outcome: AttemptOutcome) -> SqlLiteral<Bool> {
     sql(match outcome {
         AttemptOutcome::Exhausted => "outcome <> 'succeeded' AND outcome = 'exhausted'",
@@ -201,8 +202,8 @@ const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns the lowest number such that this attempt and all later attempts ended at `at` or later. All attempts have lower
-/// numbers if none ended that late.
+/// Returns the number from which on all attempts ended at `at` or later. If no attempt ended that late, returns a
+/// number above those of all attempts.
 ///
 /// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
 /// After times from wrong clocks, the number can be too low or too high for a while.

@@ -1,7 +1,7 @@
 //! Implements the outbox: the port through which the dispatcher of webhooks uses the delivery queue.
 //!
-//! Writes do not wait for the disk. A crash of the machine can therefore lose outcomes of attempts; such deliveries are
-//! attempted again when their leases end.
+//! Writes do not wait for the disk. A crash of the machine can therefore lose outcomes of attempts. Deliveries with
+//! lost outcomes are attempted again when their leases end.
 
 use std::{collections::HashSet, time::Duration};
 

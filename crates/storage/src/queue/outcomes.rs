@@ -47,8 +47,11 @@ pub(crate) struct AttemptRecording<'a> {
     pub(crate) throttle: &'a SuccessThrottle,
 }
 
-/// Records outcomes. Without `recording`, changes only the queue, and records each success as the outcome `announced`,
-/// because the attempt log lacks it.
+/// Records the outcomes of attempts whose leases are still valid, and returns the effects.
+///
+/// An envelope that was delivered must not bounce (count as undeliverable). Usually the attempt log shows the success.
+/// Without `recording`, the attempt log and the health of webhooks do not change. The outcome `announced` is then
+/// stored for each delivered envelope instead.
 pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],
@@ -117,8 +120,8 @@ fn update_queue(
     Ok(UpdatedQueue { leased, announced, exhausted })
 }
 
-/// Updates the health of webhooks, and stores the events about webhooks that fail or are disabled. Locks the rows in the
-/// order of ids, so that two nodes cannot deadlock. Returns the webhooks that were disabled.
+/// Updates the health of webhooks, and stores the events about webhooks that fail or are disabled. Locks the rows in
+/// the order of ids, so that two nodes cannot deadlock. Returns the webhooks that were disabled.
 fn update_health(
     conn: &mut AnyConnection,
     attempts: &[&FinishedAttempt],

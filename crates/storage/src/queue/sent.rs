@@ -16,7 +16,7 @@ use crate::{
     rows::columns,
 };
 
-/// The ids of the envelopes of a page, and the id at which the next page begins. `None` after the last page.
+/// The ids of the envelopes of a page, and the id after which the next page begins. `next` is `None` on the last page.
 pub(crate) struct SentPage {
     pub(crate) ids: Vec<String>,
     pub(crate) next: Option<EnvelopeId>,
@@ -50,7 +50,7 @@ fn examine(
         AnyConnection::Sqlite(_) if query.thread.is_some() => INDEX_OF_THREADS,
         _ => "",
     };
-    // Each of the two conditions lets PostgreSQL use another index.
+    // With the first condition, PostgreSQL can use the index of threads; with the second, the index of senders by time.
     let thread = if query.thread.is_some() { "thread = $5" } else { "$5 IS NULL" };
     let text = format!(
         "/* sent.examine */ SELECT id, recipient FROM envelopes {index}
@@ -69,8 +69,8 @@ fn examine(
     Ok(newest.load::<ExaminedRow>(conn)?)
 }
 
-/// Returns the end of the time range in milliseconds, exclusive. A cursor ends the range too, because the id of an
-/// envelope contains its time.
+/// Returns the end of the time range in milliseconds, exclusive. The last id of the previous page ends the range too,
+/// because the id of an envelope contains its time.
 fn before(query: &SentQuery) -> i64 {
     let until = query.until.map_or(i64::MAX, Timestamp::as_millis);
     let below = query.below.map(|id| id.timestamp().as_millis().saturating_add(1));
@@ -85,7 +85,7 @@ struct ExaminedRow {
     recipient: String,
 }
 
-/// The number of envelopes that a page with a recipient examines.
+/// Maximum number of envelopes that a page with a recipient examines.
 const EXAMINED_MAX: usize = 2000;
 
 const INDEX_OF_THREADS: &str = "INDEXED BY ix_envelopes__sender__thread__created_at";

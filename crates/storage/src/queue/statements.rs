@@ -29,28 +29,30 @@ on_either! {
     /// Finds the first `limit` deliveries that are due in the range and have no lease, earliest due time first. Locks
     /// and returns the deliveries whose webhook is not in `full`, the list of webhooks that the claim skips.
     fn oldest_due(due: &RangeInclusive<i64>, limit: i64, full: &[String]) -> Vec<DeliveryKey>;
-    /// Finds up to `limit` webhooks with ids above `above`, in the order of ids. Returns each id with the earliest due
-    /// time, from `due_from` on, of the webhook's deliveries without a lease. In milliseconds.
+    /// Finds up to `limit` webhooks with ids above `above`, in the order of ids. Considers only deliveries without a
+    /// lease that are due at `due_from` or later. Returns each id with the earliest due time of these deliveries. Times
+    /// are in milliseconds.
     fn targets_above(above: &str, due_from: i64, limit: i64) -> Vec<(String, i64)>;
     /// Finds and locks up to `limit` deliveries of each given webhook that are due in the range and have no lease.
     fn due_of(targets: &[String], due: &RangeInclusive<i64>, limit: i64) -> Vec<DeliveryKey>;
     /// Finds and locks up to `limit` deliveries of each given webhook that are due at `now` and wait for a relay,
-    /// earliest due time first.
+    /// earliest due time first. A relay is a webhook whose receiver connects to the service.
     fn awaiting_relay(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
-    /// Ends those of the given leases that are still stored. Their deliveries then wait for a relay, due at `now`.
+    /// Ends those of the given leases that are still stored. Their deliveries are then due at `now`, and wait until the
+    /// receiver connects to the service.
     fn await_relay(leases: &[DeliveryLease], now: Timestamp) -> ();
-    /// Makes up to `limit` deliveries that wait for a relay claimable by all nodes, if their webhook has another URL.
-    /// Returns their number.
+    /// Finds deliveries that wait for a relay, although the URL of their webhook has changed, so that the webhook is no
+    /// longer a relay. Makes up to `limit` of these deliveries claimable by all nodes, and returns their number.
     fn leave_relays(limit: i64) -> usize;
-    /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears requests to
-    /// redeliver or recover, because the attempt under the new lease starts after them.
+    /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears the requests
+    /// to redeliver or recover these deliveries, because the attempt under the new lease starts after the requests.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
     /// Deletes deliveries, leased or not.
     fn delete(keys: &[DeliveryKey]) -> ();
     /// Postpones (parks) deliveries: ends their leases and sets the due time, even if the lease has changed.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
-    /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries. Skips deliveries with a
-    /// request to redeliver.
+    /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries. Skips deliveries with
+    /// a request to redeliver.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
     /// Starts the succeeded deliveries again whose redelivery was requested during the attempt. Skips a delivery whose
     /// lease is no longer the lease of the attempt, because another node may have it. Returns the deliveries that start

@@ -1,6 +1,8 @@
 //! Transfers waiting envelopes to the first webhook of their recipient. If the recipient's key is revoked, the
 //! envelopes bounce instead.
 //!
+//! A transfer proceeds in portions: each transaction transfers a limited number of envelopes.
+//!
 //! A batch of sends stores an envelope as waiting if it finds no webhook of the recipient. At the same time, another
 //! transaction may insert the first webhook and request the transfer. On PostgreSQL the batch may commit after that
 //! transaction, so its envelopes can appear when the transfer has already begun. A requested transfer therefore ends
@@ -29,7 +31,8 @@ use crate::{
 
 impl Transaction {
     /// Ends the waiting of a key's envelopes without a delivery: no later webhook receives these envelopes. Stores the
-    /// highest id to skip: that of the newest waiting envelope, or a higher one of the current millisecond.
+    /// highest id to skip. This is the id of the newest waiting envelope, or the highest possible id of the millisecond
+    /// `now`, whichever is higher.
     pub fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         let recipient = recipient.to_string();
         self.run(|conn| {
@@ -50,8 +53,8 @@ impl Transaction {
         })
     }
 
-    /// Transfers up to `limit` waiting envelopes of one key, oldest first. Leaves envelopes that were sealed before
-    /// `oldest` to [`purge_envelopes`](crate::Transaction::purge_envelopes).
+    /// Transfers up to `limit` [waiting envelopes](sealpost_domain::ports::WaitingEnvelope) of one key, oldest first.
+    /// Leaves envelopes that were sealed before `oldest` to [`purge_envelopes`](crate::Transaction::purge_envelopes).
     ///
     /// - If the key has webhooks for received envelopes, each envelope gets a delivery to the oldest of these webhooks,
     ///   due at `now`.
@@ -85,6 +88,7 @@ impl Transaction {
 #[derive(Debug, Queryable)]
 struct TransferRequest {
     api_key_id: String,
+    /// See [`Horizon`]. `None` before the first portion of the transfer, and always on SQLite.
     horizon: Option<i64>,
 }
 
@@ -103,9 +107,9 @@ fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferReq
     Ok(next.optional()?)
 }
 
-/// Transfers up to `limit` waiting envelopes of an API key to its webhook, or bounces them if the key is revoked. Leaves
-/// envelopes with ids below `since`, which have expired. Returns the number of transferred envelopes. Deletes the
-/// request if no further envelope can appear.
+/// Transfers up to `limit` waiting envelopes of an API key to its webhook, or bounces them if the key is revoked.
+/// Leaves envelopes with ids below `since`, which have expired. Returns the number of transferred envelopes. Deletes
+/// the request if no further envelope can appear.
 fn transfer(
     conn: &mut AnyConnection,
     request: &TransferRequest,
@@ -121,7 +125,8 @@ fn transfer(
         Destination::None => (0, true),
         Destination::Revoked => {
             let oldest = oldest(conn, &request.api_key_id, since, limit)?;
-            // Locks the envelopes before the waiting rows, like retention and the opening of an envelope.
+            // Locks the envelopes before the waiting rows. Retention and the opening of an envelope use the same order,
+            // so that these transactions cannot deadlock.
             bounces::lock(conn, &oldest)?;
             let taken = delete(conn, oldest)?;
             bounces::settle(conn, &taken, now)?;

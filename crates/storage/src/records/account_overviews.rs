@@ -18,7 +18,7 @@ use crate::{
 type AccountRow = (String, Option<String>, i64, Option<i64>, Option<i64>);
 
 impl Reader {
-    /// Lists up to `limit` accounts.
+    /// Lists up to `limit` accounts, newest first. If `below` is given, lists only accounts with smaller ids.
     pub fn accounts(
         &mut self,
         below: Option<&AccountId>,

@@ -24,13 +24,14 @@ use crate::{
 };
 
 impl Reader {
-    /// Finds the session of a token, even if the session has expired. `None` after a logout, and for a row without its
-    /// tag.
+    /// Finds the session of a token, even if the session has expired. `None` if no session has this token, for example
+    /// after a logout, or if the row has no valid [tag](sealpost_domain::ports::RowAuthenticator).
     pub fn find_session(&mut self, hash: &TokenHash) -> Result<Option<Session>, StoreError> {
         Ok(self.find_sessions(std::slice::from_ref(hash))?.pop())
     }
 
-    /// Finds the sessions of many tokens, in any order. Omits unknown tokens, and rows without their tags.
+    /// Finds the sessions of many tokens, in any order. Omits unknown tokens, and rows without a valid
+    /// [tag](sealpost_domain::ports::RowAuthenticator).
     pub fn find_sessions(&mut self, hashes: &[TokenHash]) -> Result<Vec<Session>, StoreError> {
         let rows: Vec<(SessionRow, Option<Vec<u8>>)> = self.run(|conn| {
             let wanted = s::table
@@ -49,8 +50,9 @@ impl Reader {
         Ok(sessions)
     }
 
-    /// Returns the time at which the client last entered the login secret again in a session. `None` if the secret was
-    /// never entered again, or if the session does not exist or lacks the tag of the confirmation.
+    /// Returns the time at which the client last entered the login secret again in a session (confirmed the session).
+    /// `None` if the session does not exist or was never confirmed, or if the stored time has no valid
+    /// [tag](sealpost_domain::ports::RowAuthenticator).
     pub fn session_confirmed_at(
         &mut self,
         token: &TokenHash,
@@ -64,7 +66,8 @@ impl Reader {
         Ok(is_valid.then(|| Timestamp::from_millis(millis)))
     }
 
-    /// Finds the hash of the account's login secret. `None` if the account does not exist, is closed, or lacks its tag.
+    /// Finds the hash of the account's login secret. `None` if the account does not exist, is closed, or has no valid
+    /// [tag](sealpost_domain::ports::RowAuthenticator).
     pub fn find_login_secret(
         &mut self,
         account: &AccountId,
@@ -73,7 +76,7 @@ impl Reader {
     }
 
     /// Finds the hash of the account's recovery code. `None` if the account has no recovery code, does not exist, is
-    /// closed, or lacks its tag.
+    /// closed, or has no valid [tag](sealpost_domain::ports::RowAuthenticator).
     pub fn find_recovery_code(
         &mut self,
         account: &AccountId,

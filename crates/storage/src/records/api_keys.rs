@@ -64,7 +64,8 @@ impl Reader {
         })
     }
 
-    /// Lists up to `limit` keys that meet all conditions of the filter.
+    /// Lists up to `limit` keys that meet all conditions of the filter, newest first. If `below` is given, lists only
+    /// keys with smaller ids.
     pub fn keys(
         &mut self,
         filter: &KeyFilter,
@@ -101,7 +102,7 @@ impl Reader {
     }
 }
 
-/// Returns the keys of an account: live keys before revoked ones, newest first.
+/// Returns up to `limit` keys of an account, newest first, with revoked keys after all others.
 pub(crate) fn of_account(
     conn: &mut AnyConnection,
     account: &AccountId,

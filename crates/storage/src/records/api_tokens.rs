@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Reader {
-    /// Finds the API tokens with these hashes, including expired ones, in no particular order. Unknown tokens and rows
-    /// without their tags are left out.
+    /// Finds the API tokens with these hashes, including expired ones, in no particular order. Leaves out unknown
+    /// tokens, and rows without a valid [tag](sealpost_domain::ports::RowAuthenticator).
     pub fn find_api_tokens(&mut self, hashes: &[TokenHash]) -> Result<Vec<ApiToken>, StoreError> {
         let rows = self.run(|conn| {
             let wanted = t::table.filter(any_token(t::token, hashes));
@@ -124,7 +124,8 @@ impl Transaction {
         Ok(ended)
     }
 
-    /// Sets the time of last use of API tokens, as [`Transaction::set_session_uses`] does for sessions.
+    /// Sets the time of last use of API tokens to `hour`, the start of an hour. Follows the same rules as
+    /// [`Transaction::set_session_uses`].
     pub fn set_api_token_uses(
         &mut self,
         tokens: &[TokenHash],

@@ -1,4 +1,5 @@
-//! Stores assessments and attestations of API keys. Database triggers keep both tables append-only.
+//! Stores assessments ([`Assessment`]) and attestations ([`Attestation`]) of API keys. Database triggers keep both
+//! tables append-only.
 
 use std::collections::BTreeMap;
 

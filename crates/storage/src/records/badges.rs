@@ -88,8 +88,9 @@ impl Reader {
         rows.into_iter().map(|row| self.read_badge(row)).collect()
     }
 
-    /// Reads the indices of the revoked badges in a status list. `None` if the list has no badges. Badges without any tag
-    /// count as revoked; [`Reader::forged_in`] finds badges with another tag.
+    /// Reads the indices of the revoked badges in a status list. `None` if the list has no badges. A badge without a
+    /// [tag](sealpost_domain::ports::RowAuthenticator) counts as revoked. [`Reader::forged_in`] finds the badges with a
+    /// wrong tag.
     pub fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError> {
         self.run(|conn| {
             let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
@@ -110,8 +111,9 @@ impl Reader {
         })
     }
 
-    /// Reads the indices of the badges in a status list that are neither revoked nor expired at `now`, but have another
-    /// tag than their own: another program has changed them.
+    /// Reads the indices of the badges in a status list that have a wrong
+    /// [tag](sealpost_domain::ports::RowAuthenticator), because another program has changed their rows. Omits badges
+    /// that are revoked or expired at `now`, and badges without a tag.
     pub fn forged_in(&mut self, list: u64, now: Timestamp) -> Result<Vec<u64>, StoreError> {
         let rows = self.run(|conn| {
             let Some(first) = StatusPosition::first_of(list) else { return Ok(Vec::new()) };
@@ -135,7 +137,8 @@ impl Reader {
         Ok(forged)
     }
 
-    /// Finds a badge and its assessment. `None` if there is no badge with this id. A badge without its tag is revoked.
+    /// Finds a badge and its assessment. `None` if there is no badge with this id. A badge without a valid
+    /// [tag](sealpost_domain::ports::RowAuthenticator) is returned as revoked.
     pub fn find_badge(&mut self, id: &BadgeId) -> Result<Option<(Badge, Assessment)>, StoreError> {
         let row = self.run(|conn| {
             let badge = b::table.inner_join(assessments::table).filter(b::id.eq(id.to_string()));

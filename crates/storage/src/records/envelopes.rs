@@ -56,7 +56,8 @@ impl Reader {
 }
 
 impl Transaction {
-    /// Finds a channel. The recipient needs it to open the envelopes of the channel.
+    /// Finds a channel: one key encapsulation that many envelopes share. The recipient needs the channel to open these
+    /// envelopes. `None` if there is no channel with this id.
     pub fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
         let channel = c::table.find(id.to_string());
         self.run(|conn| {

@@ -60,8 +60,8 @@ impl Transaction {
         self.run(|conn| Ok(insert.execute(conn).map(drop)?))
     }
 
-    /// Updates a decision. Returns `Contended` if another transaction has lifted the decision.
-    /// Changes the status of a stored decision, and its reason, time and operator.
+    /// Replaces the status, the reason, the time and the operator of a stored decision. Returns
+    /// [`StoreError::Contended`] if another transaction has lifted the decision.
     pub fn update_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
         let open = g::table
             .find(decision.id.to_string())
@@ -88,7 +88,8 @@ impl Transaction {
 }
 
 impl Reader {
-    /// Returns the keys that governance blocks: by a decision on the key, its account or the partner of the account.
+    /// Returns those of the given keys that an enforced governance decision blocks. The decision can be on the key, its
+    /// account or the partner of the account.
     pub fn blocked_among(&mut self, keys: &[ApiKey]) -> Result<BTreeSet<ApiKeyId>, StoreError> {
         self.run(|conn| {
             let ids: BTreeSet<_> = keys.iter().map(|key| key.account_id.to_string()).collect();

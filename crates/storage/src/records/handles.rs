@@ -41,7 +41,7 @@ impl Reader {
     }
 }
 
-/// Assigns a free handle to its first owner.
+/// Assigns a free handle to its first owner. Returns [`Fault::Contended`] if the handle is already taken.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -60,7 +60,8 @@ pub(crate) fn take(
     }
 }
 
-/// Moves a handle from the API key `before` to another key of the same account.
+/// Moves a handle from the API key `before` to another key of the same account. Returns [`Fault::Contended`] if the
+/// handle no longer belongs to `before`.
 pub(crate) fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,

@@ -14,7 +14,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Lists all issuer keys, ordered by the start of signing. Concurrent inserts wait until this transaction ends.
+    /// Lists all issuer keys, ordered by the start of signing. Concurrent calls wait until this transaction ends, so
+    /// that only one transaction at a time adds a key.
     pub fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
         self.run(|conn| advisory_lock(conn, LOCK))?;
         self.issuer_keys()

@@ -1,5 +1,7 @@
-//! Stores the transparency log: statements, entries, the tiles of the tree, and the signed head. Database triggers add
-//! the statements.
+//! Stores the transparency log: statements, entries, the tiles of the tree, and the signed head.
+//!
+//! A statement is a text about an object, such as a key. The entry of a statement is a hash of the statement and random
+//! bytes. Database triggers add the statements.
 
 use diesel::{
     prelude::*,
@@ -32,8 +34,9 @@ impl Transaction {
         self.log_head()
     }
 
-    /// Appends entries at the time `at`. `tiles` are the tiles that changed, and `head` is the new state. The log must be
-    /// locked. Leaves out the statements that an erasure has deleted since they were read.
+    /// Appends entries at the time `at`. `tiles` are the tiles that changed, and `head` is the new state. The log must
+    /// be locked. If an erasure has deleted a statement since the caller read it, appends the entry without the
+    /// statement.
     pub fn append_to_log(
         &mut self,
         entries: &[NewLogEntry],
@@ -94,8 +97,9 @@ impl Transaction {
         self.run(|conn| Ok(head.execute(conn).map(drop)?))
     }
 
-    /// Ends the log and begins one with the name `head.origin`. All statements are pending again, except those about
-    /// envelopes. The log must be locked.
+    /// Ends the log and begins one with the name `head.origin`. All statements wait to be appended to the new log,
+    /// except those about envelopes: if the old log has an entry for such a statement, the statement is deleted. The
+    /// log must be locked.
     pub fn restart_log(&mut self, head: &LogHead) -> Result<(), StoreError> {
         self.run(|conn| {
             let lists = s::table.filter(s::kind.eq(StatementKind::Envelopes.as_str()));
@@ -205,7 +209,8 @@ impl Reader {
         })
     }
 
-    /// Finds the statement of an entry of the log by its number. `None` if there is none, or if an erasure has deleted it.
+    /// Finds the statement of an entry of the log by its number. `None` if there is none, or if an erasure has deleted
+    /// it.
     pub fn statement_of_entry(
         &mut self,
         number: u64,
@@ -223,8 +228,11 @@ impl Reader {
         })
     }
 
-    /// Finds the statement about an envelope by its hash, with the hashes of all envelopes of the statement. `since` is
-    /// at most the time at which the statement was appended. Searches a bounded number of statements from then on.
+    /// Finds the statement that contains the envelope with the hash `leaf`. Returns the statement and the hashes of all
+    /// its envelopes.
+    ///
+    /// Searches a bounded number of statements, beginning with the first one that was appended at `since` or later.
+    /// `None` if none of these statements contains the envelope.
     pub fn find_envelope_list(
         &mut self,
         leaf: &[u8; 32],
@@ -272,7 +280,7 @@ const STATEMENT: &str = "statement of the log";
 const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending: `tlog` in ASCII. There may be no row to lock yet.
 const LOCK: i64 = 0x746c_6f67;
-/// The number of statements that a search for an envelope reads. While nodes append, there is about one each second.
+/// Maximum number of statements that a search for an envelope reads. Nodes append about one such statement per second.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (

@@ -24,7 +24,8 @@ use crate::{
 
 impl Reader {
     /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others. For each key, counts
-    /// the waiting envelopes that were sealed at `oldest` or later, at most `waiting_max`.
+    /// the [waiting envelopes](sealpost_domain::ports::WaitingEnvelope) that were sealed at `oldest` or later, at most
+    /// `waiting_max`.
     pub fn keys_of(
         &mut self,
         account: &AccountId,
@@ -38,8 +39,9 @@ impl Reader {
         })
     }
 
-    /// Finds one key of the account; `None` if the account has no such key. Counts the waiting envelopes of the key that
-    /// were sealed at `oldest` or later, at most `waiting_max`.
+    /// Finds one key of the account; `None` if the account has no such key. Counts those
+    /// [waiting envelopes](sealpost_domain::ports::WaitingEnvelope) of the key that were sealed at `oldest` or later,
+    /// at most `waiting_max`.
     pub fn key_of(
         &mut self,
         account: &AccountId,
@@ -54,14 +56,14 @@ impl Reader {
         })
     }
 
-    /// Returns the number at which the attempts that ended at `at` or later begin in the log. The number is approximate if
-    /// the clocks of nodes differ.
+    /// Returns the number at which the attempts that ended at `at` or later begin in the log. The number is approximate
+    /// if the clocks of nodes differ.
     pub fn first_attempt_at(&mut self, at: Timestamp) -> Result<AttemptNumber, StoreError> {
         self.run(|conn| delivery_log::first_attempt_at(conn, at).map(AttemptNumber))
     }
 
-    /// Counts the pending deliveries of events from `oldest` on to the key's webhooks, up to `limit`. A pending delivery
-    /// waits for an attempt.
+    /// Counts the pending deliveries of events from `oldest` on to the key's webhooks, up to `limit`. A pending
+    /// delivery waits for an attempt.
     pub fn count_pending(
         &mut self,
         key: &ApiKeyId,

@@ -1,4 +1,5 @@
-//! Lookups of policies, profiles and contacts, inside and outside a transaction.
+//! Looks up recipients' policies, the profiles of keys, and contacts. A contact of a key is another key to which it has
+//! sent.
 
 use std::collections::HashMap;
 
@@ -71,7 +72,8 @@ impl Reader {
     }
 
     /// Reads the next page of all stored envelopes: up to `limit` envelopes of any sender, with ids above `after`.
-    /// Returns the recipients of the envelopes that `sender` sent. `None` if no envelope has an id above `after`.
+    /// Returns the last id of the page, and the recipients of those envelopes of the page that `sender` sent. `None` if
+    /// no envelope has an id above `after`.
     pub fn sent_page(
         &mut self,
         sender: &ApiKeyId,

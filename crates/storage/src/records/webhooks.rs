@@ -73,8 +73,9 @@ impl Transaction {
         })
     }
 
-    /// Disables a webhook that this transaction has locked, at an operator's request. Therefore `disabled_reason` stays
-    /// empty. Deliveries to the webhook wait until it is enabled. Stores an event for the account's other webhooks.
+    /// Disables a webhook that this transaction has locked, at an operator's request. `disabled_reason` stays empty,
+    /// because it names only the reasons of the service. Deliveries to the webhook wait until it is enabled. Stores an
+    /// event for the account's other webhooks.
     pub fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let id = id.to_string();
         let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
@@ -133,8 +134,8 @@ impl Transaction {
 
     /// Deletes a webhook of this key and a limited number of its deliveries. Returns `false` if the key has no such
     /// webhook. The other deliveries and all attempts of the webhook become invisible at once, and housekeeping deletes
-    /// them later. If a concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook and
-    /// deletes it.
+    /// them later. If a concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook
+    /// and deletes it.
     ///
     /// Deletes deliveries before the webhook, because a transaction that records outcomes locks rows in the same order.
     ///
@@ -159,7 +160,8 @@ impl Transaction {
 }
 
 impl Reader {
-    /// Lists up to `limit` webhooks of a key, or of all keys of an account.
+    /// Lists up to `limit` webhooks of a key, or of all keys of an account, newest first. If `below` is given, lists
+    /// only webhooks with smaller ids.
     pub fn webhooks(
         &mut self,
         owner: &WebhookOwner,
@@ -212,8 +214,8 @@ impl Reader {
         })
     }
 
-    /// Lists up to `limit` enabled webhooks with failing deliveries. Begins with the webhook that has failed for the
-    /// longest time.
+    /// Lists up to `limit` enabled webhooks of all accounts with failing deliveries. Begins with the webhook that has
+    /// failed for the longest time.
     pub fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError> {
         self.run(|conn| {
             let failing = webhooks::table
@@ -240,8 +242,8 @@ impl Reader {
     }
 }
 
-/// Reads rows of webhooks, and adds the newest success of each from the log of attempts. Most successes do not change
-/// the row of their webhook.
+/// Reads rows of webhooks, and adds the newest success of each from the log of attempts. The row may lack the newest
+/// success, because most successes do not change the row of their webhook.
 fn read_with_successes(
     conn: &mut AnyConnection,
     rows: Vec<WebhookRow>,
@@ -264,8 +266,8 @@ fn read_with_successes(
     Ok(all)
 }
 
-/// The newest success of a webhook. diesel keeps no query with SQL text prepared, so PostgreSQL plans it at each call.
-/// A kept plan of the empty table would read the whole log.
+/// The newest success of a webhook. diesel keeps no query with SQL text prepared, so PostgreSQL plans this query at
+/// each call. A plan that was kept since the table was empty would read the whole log.
 const NEWEST_SUCCESS: &str = "(SELECT a.at FROM attempts AS a
     WHERE substr(a.webhook_id, 24) = substr(webhooks.id, 24) AND a.webhook_id = webhooks.id
         AND a.outcome = 'succeeded' ORDER BY a.number DESC LIMIT 1)";

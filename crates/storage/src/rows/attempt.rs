@@ -20,8 +20,8 @@ pub(crate) struct FinishedAttempt {
     /// Class of the failure; `None` after a success.
     pub(crate) failure: Option<&'static str>,
     pub(crate) status_code: Option<i32>,
-    /// Beginning of the response's body. Without a response, the reason of the failure: a column of its own would make
-    /// the row of every success longer.
+    /// Beginning of the response's body. Without a response, the reason of the failure. The reason has no column of its
+    /// own, because such a column would make the row of every success longer.
     pub(crate) excerpt: Option<String>,
     /// Due time of the next attempt in milliseconds; `None` if the schedule has no further attempt.
     pub(crate) due_at: Option<i64>,
@@ -59,7 +59,7 @@ impl FinishedAttempt {
         })
     }
 
-    /// Returns the reason of a failure without a response.
+    /// Returns the reason of a failure without a response; `None` after any response.
     pub(crate) fn error_detail(&self) -> Option<&str> {
         self.excerpt.as_deref().filter(|_| self.status_code.is_none())
     }
@@ -98,8 +98,8 @@ impl<'a> From<&'a FinishedAttempt> for AttemptRow<'a> {
     }
 }
 
-/// Truncates the excerpt of a response, and replaces NUL characters, which PostgreSQL rejects in text. Otherwise one
-/// response could fail the write of a whole batch.
+/// Truncates the excerpt of a response, and replaces NUL characters; `None` if nothing is left. PostgreSQL rejects NUL
+/// in text, so one such response would fail the write of a whole batch.
 fn excerpt(text: &str) -> Option<String> {
     let kept = text.get(..text.floor_char_boundary(EXCERPT_BYTES_MAX)).unwrap_or_default();
     (!kept.is_empty()).then(|| kept.replace('\0', " "))

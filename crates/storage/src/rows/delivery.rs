@@ -50,7 +50,8 @@ impl DeliveryRow {
         })
     }
 
-    /// Creates the row of a delivery that waits for a relay. The node with a connection claims it.
+    /// Creates the row of a delivery that waits for a [relay](sealpost_domain::ports::Relays), a webhook whose receiver
+    /// connects to the service. The node that gets the connection claims the delivery.
     pub(crate) fn awaiting_relay(delivery: &LeasedDelivery) -> Result<Self, Fault> {
         Ok(Self { lease: Some(AWAITING_RELAY), ..Self::unleased(delivery)? })
     }
@@ -66,7 +67,8 @@ impl DeliveryRow {
         }
     }
 
-    /// Creates the row of a delivery to a disabled webhook. The delivery is due [`PARKED_FOR`] after its event.
+    /// Creates the row of a delivery to a disabled or paused webhook. The delivery is due [`PARKED_FOR`] after its
+    /// event.
     pub(crate) fn parked(parked: &ParkedDelivery) -> Self {
         Self {
             event_id: parked.id.event_id.to_string(),
@@ -78,7 +80,8 @@ impl DeliveryRow {
     }
 }
 
-/// The value of the column `lease` if a delivery waits for a relay: its receiver must connect first.
+/// The value of the column `lease` if a delivery waits for a [relay](sealpost_domain::ports::Relays): the receiver of
+/// the delivery must connect to the service first.
 pub(crate) const AWAITING_RELAY: i64 = -1;
 
 /// Returns the condition that a delivery waits for a relay.
@@ -111,7 +114,8 @@ impl<DB: Backend> QueryFragment<DB> for LeaseCondition {
     }
 }
 
-/// Diesel caches a prepared query by its text, because the two conditions have the same type.
+/// Diesel caches a prepared query with this condition by its text and not by its type, because two conditions with
+/// different texts have the same type.
 impl QueryId for LeaseCondition {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
@@ -147,7 +151,8 @@ impl DeliveryLease {
 #[derive(Debug)]
 pub(crate) struct SucceededDelivery {
     pub(crate) lease: DeliveryLease,
-    /// True if the event still has deliveries: to other webhooks, or this delivery again.
+    /// True if the event still has deliveries: deliveries to other webhooks, or this delivery, if its redelivery was
+    /// requested during the attempt.
     pub(crate) is_left: bool,
 }
 
@@ -190,6 +195,6 @@ impl From<&ExpeditedDelivery> for DueTimeChange {
     }
 }
 
-/// Time by which a delivery to a disabled webhook is postponed (parked). Enabling the webhook makes the delivery due
-/// earlier.
+/// Time by which a delivery to a disabled or paused webhook is postponed (parked). Enabling or resuming the webhook
+/// makes the delivery due earlier.
 pub(crate) const PARKED_FOR: std::time::Duration = std::time::Duration::from_mins(30);

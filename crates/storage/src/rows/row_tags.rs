@@ -16,7 +16,8 @@ pub(crate) struct RowContent {
     columns: Vec<Vec<u8>>,
 }
 
-/// Computes and verifies the tags of a database. Clones share the key. Without a key until one is attached.
+/// Computes and verifies the tags of a database. Clones share the key. Until a key is attached, the methods that need
+/// the key fail with [`NoKeys`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowTags(Arc<OnceLock<Arc<dyn RowAuthenticator>>>);
 
@@ -98,7 +99,8 @@ impl RowTags {
         if self.0.get().is_none() { Ok(true) } else { self.is_valid(row, tag) }
     }
 
-    /// Returns the first bytes of all tags under the newest version of the key.
+    /// Returns the first bytes of a tag that was computed under the newest version of the key. All such tags have the
+    /// same first bytes.
     pub(crate) fn newest_prefix(&self) -> Result<[u8; 4], StoreError> {
         Ok(self.require()?.newest_prefix())
     }

@@ -37,7 +37,7 @@ impl TargetRow {
     }
 }
 
-/// Returns the condition that a webhook gets no events: it is disabled or paused.
+/// Returns the condition that a webhook is disabled or paused, and therefore gets no events.
 #[auto_type]
 pub(crate) fn is_inactive() -> _ {
     let disabled: &'static str = DISABLED;

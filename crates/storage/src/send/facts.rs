@@ -5,8 +5,8 @@
 //! read all other facts without locking them. A change of these facts therefore waits only for sends of the same key.
 //!
 //! Keys, handles, policies and webhooks are cached by API key, together with the facts version of the key. A
-//! transaction that changes one of them also replaces the version. Each batch reads versions, sessions and open
-//! decisions.
+//! transaction that changes one of them also replaces this number. Each batch reads the versions, the sessions and the
+//! open decisions (those that are not lifted). It reads keys and webhooks again only if their version has changed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -46,8 +46,9 @@ use crate::{
 };
 
 impl Transaction {
-    /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
-    /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
+    /// Locks the usage rows of the callers until the transaction ends, then reads all [facts](AdmissionFacts) that
+    /// admission depends on. Sees every change committed before the call. Locks rows in the order of ids to prevent
+    /// deadlocks.
     ///
     /// [`lock_key`](Self::lock_key) locks the usage row of its key too, so changes of a caller's key wait for this
     /// transaction. Changes of a recipient's key do not wait.
@@ -219,8 +220,8 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
 /// Returns the API keys with a webhook that is active again; the caller must read their webhooks again. Not needed on
 /// SQLite.
 ///
-/// This batch postpones deliveries to inactive webhooks. Enabling or resuming such a webhook waits for the lock, so that
-/// this transaction's deliveries are made due too.
+/// This batch postpones deliveries to inactive webhooks. A transaction that enables or resumes such a webhook waits for
+/// the lock. It therefore finds the deliveries of this batch, and makes them due.
 fn lock_inactive(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
     let inactive: Vec<_> = found.values().flat_map(|of_key| inactive_ids(of_key)).collect();

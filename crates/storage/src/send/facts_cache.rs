@@ -32,7 +32,8 @@ impl FactsCache {
         }
     }
 
-    /// Returns the cached keys and webhooks with the current version.
+    /// Returns those of the wanted keys and webhooks that are cached with the facts version in `versions`, the current
+    /// one.
     pub(crate) fn get(
         &self,
         keys: &[ApiKeyId],

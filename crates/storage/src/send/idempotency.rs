@@ -30,7 +30,7 @@ pub(crate) fn find(
     found.into_iter().map(idempotency::read).collect()
 }
 
-/// Stores all records. Returns `Contended` if another transaction stored one of the idempotency keys first.
+/// Stores all records. Returns [`Fault::Contended`] if another transaction stored one of the idempotency keys first.
 pub(crate) fn insert(
     conn: &mut AnyConnection,
     sends: &[NewIdempotencyRecord],

@@ -67,7 +67,8 @@ impl Transaction {
                 statements::add_overages(conn, &overages)?;
             }
             thresholds::record(conn, &changes.thresholds)?;
-            // The idempotency keys are stored last, because a record without a stored envelope would count as stale.
+            // The idempotency records are stored after their envelopes. If a key is already stored, `insert` deletes
+            // records without a stored envelope, and would then also delete the new records of this batch.
             idempotency::insert(conn, &changes.idempotency)
         })
     }

@@ -35,8 +35,8 @@ impl Transaction {
         })
     }
 
-    /// Stores contacts. If a contact is already stored, keeps the later of the stored and the new time of the last
-    /// message.
+    /// Stores contacts. If a contact is already stored, its time of the newest message changes only to one at least ten
+    /// seconds later.
     pub fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError> {
         self.run(|conn| insert_contacts(conn, contacts))
     }

@@ -27,7 +27,8 @@ pub(crate) struct FactRows {
     pub(crate) usage: Vec<UsageRow>,
     /// The addresses of the usage rows, in the order of `usage`. Empty on SQLite.
     pub(crate) addresses: Vec<RowAddress>,
-    /// Stored facts versions by key. A key without a stored version is absent.
+    /// The stored facts version of each key, a number that changes with every change of the key or its webhooks. A key
+    /// without a stored version is absent.
     pub(crate) versions: Vec<(String, i64)>,
     pub(crate) sessions: Vec<SessionRow>,
     /// Open governance decisions by the key that they affect. Decisions on the key come first, then those on its
@@ -43,9 +44,10 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) usage: Vec<UsageRow>,
     /// The addresses of the locked rows, in the order of `usage`. Empty on SQLite.
     pub(crate) addresses: Vec<RowAddress>,
-    /// Bytes of the new envelopes, to be added to the stored bytes of each key. In the order of `usage`.
+    /// The sealed bytes of the new envelopes of each key, to be added to the key's counter of stored bytes. In the
+    /// order of `usage`.
     pub(crate) added_bytes: Vec<i64>,
-    /// The hashes of the new envelopes for the transparency log. Empty for no statement.
+    /// The hashes of the new envelopes for the transparency log. If empty, the log gets no statement.
     pub(crate) leaves: &'a [u8],
 }
 
@@ -72,7 +74,8 @@ on_either! {
     /// Returns the pairs whose key has sent to the contact at `since` (in milliseconds) or later. A pair consists of a
     /// key and a possible contact of the key.
     fn find_contacts(pairs: &[(String, String)], since: i64) -> Vec<(String, String)>;
-    /// Finds the idempotency records of batches, and those of stored envelopes with the metadata of the envelopes.
+    /// Finds the idempotency records with these keys. The record of a single send comes with the metadata of its
+    /// envelope, and is left out if the envelope is no longer stored.
     fn find_idempotent_sends(keys: &[IdempotencyRowKey<'_>]) -> Vec<IdempotentSendRow>;
     /// Stores the idempotency records with keys that are not stored yet. Returns the number of stored records.
     fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;

@@ -1,5 +1,5 @@
-//! Records that a key has reached a threshold of its usage limit, and stores an event. Each threshold gives at most one
-//! event per day or month (the window of the limit).
+//! Records that a key has reached a threshold (a percentage) of its usage limit, and stores an event. Each threshold
+//! gives at most one event per day or month (the window of the limit).
 
 use diesel::{
     prelude::*,

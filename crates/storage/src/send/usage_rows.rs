@@ -14,7 +14,8 @@ use crate::{
     },
 };
 
-/// Locks the usage rows of these API keys in the order of ids, like the batches of sends. Not needed on SQLite.
+/// Locks the usage rows of these API keys in the order of ids, like the batches of sends. Does nothing on SQLite, which
+/// has one writer at a time.
 pub(crate) fn lock<S: Into<String>>(
     conn: &mut AnyConnection,
     keys: impl Iterator<Item = S>,
@@ -37,7 +38,7 @@ pub(crate) fn lock_postgres<S: Into<String>>(
 }
 
 /// Returns the text of a statement that updates usage rows by their addresses (`ctid`). The transaction must have
-/// locked the rows before, so that nothing moves them.
+/// locked the rows before, because an update by another transaction would change their addresses.
 ///
 /// The parameters are arrays with one element for each row: first the addresses, then one array for each of `columns`,
 /// which must contain `api_key_id`. `values` assigns new values to the row `u`, with the elements of the arrays as the
@@ -56,7 +57,7 @@ pub(crate) fn update(columns: &[&str], values: &str) -> String {
     )
 }
 
-/// Counts an update of the row `u`, and moves the row to the next generation after 16 updates. Shorter generations would
-/// cost more index entries, longer ones longer look-ups.
+/// Counts an update of the row `u`, and moves the row to the next generation after 16 updates. Shorter generations
+/// would cost more index entries, longer ones longer look-ups.
 pub(crate) const NEXT_GENERATION: &str =
     "updates = u.updates + 1, generation = (u.updates + 1) / 16";

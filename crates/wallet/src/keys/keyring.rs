@@ -106,7 +106,8 @@ impl Keyring {
         for (version, key) in theirs {
             keys.entry(version).or_insert_with(|| {
                 learned.push(version);
-                // The pool of `other` can be in memory that is not locked, and `is_memory_locked` asks only this pool.
+                // Copies the key into the pool of this keyring. The pool of `other` can be in memory that is not
+                // locked, which `is_memory_locked` would not notice.
                 self.pool.store(&key.copy())
             });
         }

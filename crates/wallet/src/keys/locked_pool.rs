@@ -29,7 +29,8 @@ struct Slab {
     page: Box<Page>,
 }
 
-/// The cells of a slab. The alignment gives each slab its own memory page of 4 KiB. Unlocking it unlocks no other slab.
+/// The cells of a slab. The alignment gives each slab its own memory page of 4 KiB, so that unlocking one slab unlocks
+/// no other slab.
 #[repr(align(4096))]
 struct Page([[u8; 32]; SLAB_LEN]);
 

@@ -46,7 +46,8 @@ impl PasswordHash {
         Ok(Self { text: Zeroizing::new(parsed.to_string()), parsed })
     }
 
-    /// Parses a PHC string. Limits the memory and time of the hash, because each sign-in computes the hash again.
+    /// Parses a PHC string. Rejects a hash that needs too much memory or time, because each sign-in computes the hash
+    /// again. Also rejects a hash that needs too little memory.
     pub fn parse(text: &str) -> Result<Self, PasswordHashFault> {
         let wrong = PasswordHashFault::NotArgon2id;
         let parsed = PhcHash::new(text).ok().ok_or(wrong)?;

@@ -94,7 +94,7 @@ impl SessionToken {
     }
 }
 
-/// Compares two hashes in constant time.
+/// Returns true if two hashes are equal. Compares the hashes in constant time.
 pub fn same_hash(a: &TokenHash, b: &TokenHash) -> bool {
     a.0.ct_eq(&b.0).into()
 }

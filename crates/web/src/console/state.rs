@@ -8,7 +8,7 @@ use crate::{dashboard::response::PageResponse, html::SiteAddress};
 /// The state that all pages of the console share.
 pub struct ConsoleState {
     pub(super) admin: web::Data<AdminState>,
-    /// The URL of the operations server.
+    /// The URL at which the console is served.
     pub(super) site: SiteAddress,
     /// True if browsers reach the console over HTTPS.
     pub(super) is_secure: bool,
@@ -24,7 +24,8 @@ impl ConsoleState {
     }
 }
 
-/// Returns the shared state of the console. Extractors use this function, because they receive only the request.
+/// Returns the shared state of the console, or an error page if the server was built without this state. Extractors use
+/// this function, because they receive only the request.
 pub(super) fn console_state(
     request: &HttpRequest,
 ) -> Result<web::Data<ConsoleState>, PageResponse> {

@@ -29,7 +29,7 @@ pub(super) struct ConsoleUser {
 }
 
 impl ConsoleUser {
-    /// Runs a query as this operator.
+    /// Runs a query as this operator, and returns its result. If the query fails, returns an error page as the error.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
@@ -59,7 +59,8 @@ impl ConsoleUser {
         }
     }
 
-    /// Responds with the page of a form. After a rejection, the response has its status and its headers.
+    /// Responds with the page of a form. After a rejection, the response has the status and the headers of the
+    /// rejection.
     pub(super) fn show_form(
         &self,
         current: &str,
@@ -104,8 +105,8 @@ impl ConsoleUser {
     pub(super) fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let state = console_state(request)?;
         let access = &state.admin.access;
-        // If the request has no cookie, deletes none. The browser may have a session, but it sends no `SameSite=Strict`
-        // cookie if the user follows a link from another site.
+        // If the request has no cookie, the response deletes no cookie. The browser may still have a session, because
+        // it sends no `SameSite=Strict` cookie if the user follows a link from another site.
         let token = cookie::session(&state)
             .value_in(request)
             .ok_or_else(|| PageResponse::redirect(&state.site, "/console/sign-in"))?;

@@ -13,7 +13,7 @@ pub(super) struct WebhookCard<'a> {
     pub(super) sparkline: Sparkline,
 }
 
-/// The state of a webhook. All lists and pages show the same one.
+/// The state of a webhook, derived from its status, its pause and its failures. All lists and pages show this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WebhookState {
     /// The service or an operator disabled the webhook.

@@ -1,5 +1,5 @@
-//! Limits the live streams of event logs: their number per account and per node, and one database poll at a time for
-//! each account.
+//! Limits the live streams, which send new entries of an event log to a browser. Each account and the whole node can
+//! have a limited number of streams. For each account, only one stream at a time polls the database.
 
 use std::{
     cmp::Reverse,
@@ -128,13 +128,13 @@ fn network_of(client: IpAddr) -> IpAddr {
 }
 
 impl LiveStream {
-    /// Runs `poll` when no other stream of the account polls. Waits until then.
+    /// Waits until no other stream of the account polls the database. Then runs `poll` and returns its result.
     pub(super) async fn poll<T>(&self, poll: impl Future<Output = T>) -> T {
         let _turn = self.turn.lock().await;
         poll.await
     }
 
-    /// Completes when the stream must end.
+    /// Waits until the stream must end, and returns the reason.
     pub(super) async fn ended(&mut self) -> StreamEnd {
         // An error means that the sender was dropped, which ends the stream too.
         tokio::select! {

@@ -160,7 +160,8 @@ pub(super) fn short_day(at: Timestamp) -> String {
     format!("{day} {}", MONTHS.get(month.saturating_sub(1)).unwrap_or(&""))
 }
 
-/// Shortens the URL of a webhook to its host and path, or to the word `relay`: pages have the whole URL elsewhere.
+/// Shortens the URL of a webhook to its host and path, and the URL `relay:` to the word `relay`. Pages have the whole
+/// URL elsewhere.
 pub(super) fn short_url(url: &str) -> &str {
     url.split_once("://").map_or(url.trim_end_matches(':'), |(_, rest)| rest)
 }

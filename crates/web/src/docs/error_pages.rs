@@ -56,7 +56,7 @@ fn page(site: &SiteAddress, sidebar: &[SidebarGroup], code: Code) -> String {
             &serde_json::to_string_pretty(&document).unwrap_or_default(),
         ),
     };
-    // The list of pages has no link for each code.
+    // The sidebar has no link for each code, so it marks the link to the list of all codes as current.
     DocsLayout { site, title: code.as_str(), path: INDEX, sidebar, headings: &[] }.render(&page)
 }
 

@@ -39,7 +39,7 @@ struct Syntax {
     quotes: &'static [&'static str],
     /// True for a shell, which has flags, commands inside `"`, and no escapes inside `'`.
     is_shell: bool,
-    /// True if a string between single characters may have several lines.
+    /// True if a string between quotes of one character may have several lines.
     has_long_strings: bool,
     has_numbers: bool,
     /// The keywords, separated by spaces.
@@ -109,7 +109,7 @@ impl Syntax {
         Some((length, (!is_name).then_some("string")))
     }
 
-    /// Returns the length of the command that `rest` begins with: `$(…)`.
+    /// Returns the length of the command that `rest` begins with: `$(…)`. Returns `None` if the command has no end.
     fn command(&self, rest: &str) -> Option<usize> {
         let (mut from, mut depth) = (0, 0);
         loop {

@@ -50,7 +50,8 @@ fn operation_page(
         .render(&main)
 }
 
-/// Returns the error codes of at least three of four endpoints. Their list is folded, so that readers see the others first.
+/// Returns the error codes that at least three of four endpoints have in common. The page of an endpoint folds the list
+/// of these codes, so that readers see its other codes first.
 fn common_codes<'a>(operations: &[&'a OperationDetails]) -> HashSet<&'a str> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for error in operations.iter().flat_map(|operation| &operation.errors) {

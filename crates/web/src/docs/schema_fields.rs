@@ -10,7 +10,7 @@ use super::markup;
 pub(super) struct BodyVariant {
     /// The heading of the alternative as HTML. Empty if the body has only one schema.
     pub(super) heading: String,
-    /// The description of the alternative as HTML. Empty if the heading says all.
+    /// The description of the alternative as HTML. Empty if the heading contains the whole description.
     pub(super) about: String,
     pub(super) fields: Vec<FieldRow>,
 }
@@ -54,7 +54,8 @@ pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant
     bodies.collect()
 }
 
-/// Returns the constant that selects this variant of a request.
+/// Returns the constant of the member `action`, which selects this variant of a request. Returns `None` if the variant
+/// has no such constant.
 fn action(variant: &Value) -> Option<&Value> {
     variant.pointer("/properties/action/const")
 }

@@ -1,4 +1,4 @@
-//! The words that readers search for, and that the place itself does not contain.
+//! Words that readers search for, but that the matching heading of a guide does not contain.
 
 /// The headings of guides, with further words in lower case that lead to them.
 pub(super) const SYNONYMS: &[(&str, &str)] = &[

@@ -50,13 +50,14 @@ impl Nav {
         ],
     };
 
-    /// Returns the link to mark as current on the page at `path`. Empty if there is none.
+    /// Returns the path of the link to mark as current on the page at `path`. Empty if there is no such link.
     pub(crate) fn current(&self, path: &str) -> &'static str {
         current_link(self.links, path)
     }
 }
 
-/// Returns the last of the links that leads to the page at `path` or to a page above it. Empty if there is none.
+/// Returns the path of the last link that leads to the page at `path` or to a page above it. Empty if there is no such
+/// link.
 pub(crate) fn current_link(links: &[NavLink], path: &str) -> &'static str {
     let is_below = |link: &&NavLink| path.starts_with(link.to);
     links.iter().rev().find(is_below).map_or("", |link| link.to)

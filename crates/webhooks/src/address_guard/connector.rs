@@ -43,7 +43,8 @@ pub(crate) enum ConnectFailure {
 }
 
 impl GuardedConnector {
-    /// Connects to one of the addresses of a host. An IPv6 literal has brackets, as in a URL.
+    /// Connects to one of the addresses of a host. Fails without a connection if any of the addresses is forbidden. An
+    /// IPv6 literal has brackets, as in a URL.
     pub(crate) async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
         let ips = self.resolve(host).await?;
         let ips = self.policy.dialable(ips).ok_or(ConnectFailure::BlockedAddress)?;

@@ -14,7 +14,8 @@ pub(crate) struct BreakerSettings {
     pub(crate) probe_pause: Duration,
     /// Maximum pause between probes. The pause doubles after each failed probe.
     pub(crate) probe_pause_max: Duration,
-    /// Minimum time until a deferred delivery is due again. Does not apply to the delivery that becomes the next probe.
+    /// Minimum time until a deferred delivery (returned to the database without an attempt) is due again. Does not
+    /// apply to the delivery that becomes the next probe.
     pub(crate) deferral_min: Duration,
     /// Average response time from which a target counts as slow.
     pub(crate) slow_response: Duration,

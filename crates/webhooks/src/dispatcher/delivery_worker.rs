@@ -53,7 +53,7 @@ pub(super) struct DeliveryWorker {
     attempts: JoinSet<FinishedAttempt>,
     /// The running attempts, by the id of the task.
     in_flight: HashMap<Id, RunningAttempt>,
-    /// Deliveries to relays without a connection to this node, to be returned to the database.
+    /// Deliveries to [relays](crate::relay) without a connection to this node, to be returned to the database.
     awaiting_relay: Vec<HeldDelivery>,
     /// The time of the newest line in the log about a fault of this node.
     local_fault_logged_at: Option<Timestamp>,

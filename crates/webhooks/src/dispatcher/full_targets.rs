@@ -1,5 +1,6 @@
 //! Tracks full targets. A target is full if its account already has so many deliveries in memory that the deliveries of
-//! another claim would not fit. Further deliveries to a full target stay in the database.
+//! another [claim](sealpost_domain::ports::Claim) would not fit. Further deliveries to a full target stay in the
+//! database.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -40,7 +41,8 @@ impl FullTargets {
         }
     }
 
-    /// Returns all full targets, so that the next claim of due deliveries skips them.
+    /// Returns all full targets, so that the next claim (lease) of due deliveries skips them. A later
+    /// [`sleep`](Self::sleep) returns early only for targets that are no longer full after this call.
     pub(super) fn take(&self) -> Vec<WebhookId> {
         let mut state = self.state.lock();
         state.has_room = false;

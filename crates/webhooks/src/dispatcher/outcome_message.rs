@@ -6,8 +6,8 @@ use crate::queue::release_batch::ReleaseBatch;
 
 /// A database change that a delivery worker requests.
 pub(super) enum OutcomeMessage {
-    /// Returns deliveries to the database, because their relays have no connection to this node. A node with a
-    /// connection may claim them from `due_at` on.
+    /// Returns deliveries to the database, because their [relays](crate::relay) have no connection to this node. A node
+    /// with a connection may claim them from `due_at` on.
     AwaitRelay(ReleaseBatch),
     Expedite(Vec<ExpeditedDelivery>),
     Record(AttemptResult),

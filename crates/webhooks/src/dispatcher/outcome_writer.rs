@@ -45,8 +45,8 @@ impl OutcomeWriter {
             // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
             self.shared.shutdown.sleep(self.bounds.outcome_linger);
             let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
-            // The deliveries of a relay connection that ended arrive in several messages. All get the same due time,
-            // which keeps their order.
+            // When the connection of a relay ends, its deliveries arrive in several messages. All get the same due
+            // time, which keeps their order.
             let mut awaits: Option<ReleaseBatch> = None;
             let others =
                 self.inbox.try_iter().take(self.bounds.outcome_batch_max.saturating_sub(1));
@@ -167,8 +167,8 @@ fn log_lost(outcomes: usize) {
     );
 }
 
-/// Returns the due time of a delivery whose outcome cannot be recorded. The pause is the age of the event, so that it
-/// doubles with each further attempt, without a count of the attempts.
+/// Returns the due time of a delivery whose outcome cannot be recorded. The pause is the age of the event within two
+/// bounds. The pause therefore doubles with each further attempt, although these attempts are not counted.
 fn postponed_to(result: &AttemptResult) -> Timestamp {
     let age = result.at.since(result.id.event_id.timestamp());
     result.at.plus(age.clamp(UNRECORDED_PAUSE_MIN, UNRECORDED_PAUSE_MAX))

@@ -1,8 +1,8 @@
-//! Claims the deliveries of relays that are connected to this node. Runs on one thread.
+//! Claims (leases) the deliveries of [relays](crate::relay) that are connected to this node. Runs on one thread.
 //!
-//! A message to a relay may be sent through any node. The node with the connection finds its delivery in the database,
-//! because it reads the newest waiting deliveries several times a second. This takes one look-up in an index, however
-//! many relays are connected.
+//! Any node may store a delivery to a relay. The node with the connection of the relay reads the newest waiting
+//! deliveries from the database several times a second. This read takes one look-up in an index, however many relays
+//! are connected.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -77,9 +77,10 @@ impl RelayClaimer {
         }
     }
 
-    /// Claims once. Returns whether more deliveries can be claimed at once.
+    /// Claims once. Returns true if the next claim should follow without a pause.
     fn step(&mut self) -> Result<bool, StoreError> {
-        // Claims nothing after a thread has ended unexpectedly. The sweeper does the same.
+        // Claims nothing after a thread has ended unexpectedly, because the claimed deliveries would not be sent, or
+        // their outcomes would not be recorded.
         if self.shared.is_broken() {
             return Ok(false);
         }

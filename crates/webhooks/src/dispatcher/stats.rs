@@ -16,7 +16,8 @@ pub struct Stats {
     pub in_flight: usize,
     /// Number of targets with an open circuit breaker, which get only probe requests.
     pub open_breakers: usize,
-    /// Number of connections of relays.
+    /// Number of connections of [relays](sealpost_domain::ports::Relays): webhooks whose receivers connect to the
+    /// service.
     pub relays: usize,
     /// Number of attempts for each result: `succeeded`, or the class of the failure.
     pub attempts: [(&'static str, u64); RESULTS],

@@ -1,5 +1,5 @@
-//! Claims (leases) due deliveries from the database: retries, deferred deliveries, and deliveries whose node has
-//! crashed. Runs on one thread.
+//! Claims (leases) due deliveries from the database: retries, deferred deliveries (returned without an attempt), and
+//! deliveries whose node has crashed. Runs on one thread.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -97,8 +97,9 @@ impl Sweeper {
         }
     }
 
-    /// Returns the deliveries that this node can attempt. The others are for relays without a connection to this node, and
-    /// return to the database. If that fails, they are claimed again when their leases end.
+    /// Returns the deliveries that this node can attempt. Releases all others to the database: deliveries to
+    /// [relays](crate::relay) without a connection to this node. If the database fails, these deliveries are claimed
+    /// again when their leases end.
     fn keep_connected(&mut self, due: Vec<LeasedDelivery>) -> Vec<LeasedDelivery> {
         let relays = &self.shared.relays;
         let (due, elsewhere): (Vec<_>, Vec<_>) = due.into_iter().partition(|delivery| {

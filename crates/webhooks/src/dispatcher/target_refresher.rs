@@ -1,7 +1,8 @@
 //! Reads the targets of queued deliveries again, so that a webhook that was changed, paused, disabled or deleted on any
 //! node gets no attempt with old data.
 //!
-//! Runs on a separate thread, because a claim of the sweeper can take longer than the maximum age of a target.
+//! Runs on a separate thread, because a claim of the [sweeper](super::sweeper), which leases due deliveries, can take
+//! longer than the maximum age of a target.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 

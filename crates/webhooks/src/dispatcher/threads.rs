@@ -64,8 +64,8 @@ pub(super) struct Threads {
 }
 
 impl ThreadStarter {
-    /// Starts all threads. If a thread fails to start, the caller must raise the shutdown signal, which ends the threads
-    /// that already run.
+    /// Starts all threads. If a thread fails to start, the caller must raise the shutdown signal, which ends the
+    /// threads that already run.
     pub(super) fn start(&self) -> io::Result<(Threads, Arc<WorkerInboxes>, TestInbox)> {
         let (outcomes, outcome_inbox) = mpsc::channel();
         let mut inboxes = Vec::new();
@@ -190,8 +190,9 @@ impl ThreadStarter {
 }
 
 impl Threads {
-    /// Waits until the sweeper has ended, stops the workers, and waits until all outcomes are recorded. Returns the
-    /// deliveries that are still leased. The caller must release their leases.
+    /// Waits until the [sweeper](super::sweeper), which leases due deliveries, has ended. Then stops the workers, and
+    /// waits until all outcomes are recorded. Returns the deliveries that are still leased. The caller must release
+    /// their leases.
     pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
         join(self.sweeper);
         join(self.target_refresher);

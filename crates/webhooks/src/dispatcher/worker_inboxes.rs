@@ -1,4 +1,5 @@
-//! Passes deliveries to the delivery workers: new ones from the send path, and due ones that the sweeper claimed.
+//! Passes deliveries to the delivery workers: new ones from the send path, and due ones that the
+//! [sweeper](super::sweeper) has leased from the database.
 
 use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
@@ -14,7 +15,7 @@ use super::shared_state::SharedState;
 pub(super) enum WorkerMessage {
     /// Asks the worker to send these deliveries.
     Deliver(Vec<LeasedDelivery>),
-    /// Reports that the receivers of these relays have connected.
+    /// Reports that the receivers of these [relays](crate::relay) have connected to this node.
     Connect(Vec<WebhookId>),
     /// Replaces the targets of webhooks with queued deliveries, because these targets were read again.
     Refresh(TargetRefresh),

@@ -115,7 +115,8 @@ impl ClientFactory {
             // are more precise.
             .timeout(Duration::from_mins(1))
             .conn_keep_alive(keep_alive)
-            // No limit: the queues limit the attempts of each target, and a slow target must not delay the others.
+            // Does not limit the connections. The queues already limit the attempts of each target, and with a limit
+            // here a slow target would delay the other targets of the pool.
             .limit(0);
         ClientBuilder::new()
             .connector(connector)

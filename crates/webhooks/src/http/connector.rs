@@ -2,8 +2,8 @@
 //! for an `https` URL, wrapped in a [`ResponseStream`].
 //!
 //! TLS is opened here and not by awc, so awc gets an `http` URL even for an `https` target. There are two reasons:
-//! [`ResponseStream`] could not read the TLS sessions of awc, and the errors of awc would not tell why a handshake
-//! failed.
+//! [`ResponseStream`] could not read the TLS sessions of awc, and the errors of awc do not contain the reason of a
+//! failed handshake.
 
 use std::{io, sync::Arc, time::Duration};
 

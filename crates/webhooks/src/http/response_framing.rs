@@ -2,7 +2,7 @@
 //!
 //! Pure: bytes in, bytes out, no I/O. [`ResponseFraming`] removes interim responses (1xx) and rewrites the final
 //! response to a form with exactly one meaning. The HTTP client awc takes the first head as the response, and reuses a
-//! connection after a response without a length. Both are correct for the rewritten response.
+//! connection after a response without a length. For the rewritten response, this behaviour of awc is correct.
 
 mod chunked;
 mod fault;

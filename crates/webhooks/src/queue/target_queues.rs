@@ -127,7 +127,8 @@ impl TargetQueues {
     }
 
     /// Returns all full targets, or `None` if the set of full targets has not changed since the last call. A target is
-    /// full if its account already has so many deliveries in memory that the deliveries of another claim would not fit.
+    /// full if its account already has so many deliveries in memory that the deliveries of another
+    /// [claim](sealpost_domain::ports::Claim) would not fit.
     pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         self.accounts.changed_full_targets(free)
     }
@@ -168,7 +169,7 @@ impl TargetQueues {
     }
 
     /// Records the end of a request. Returns the change of the circuit breaker's state, if there is one. If the target
-    /// responded, its deferred deliveries become due earlier.
+    /// responded, its deferred deliveries (returned to the database without an attempt) become due earlier.
     pub(crate) fn finish(
         &mut self,
         id: WebhookId,

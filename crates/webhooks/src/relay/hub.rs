@@ -30,7 +30,8 @@ struct Connection {
     link: Box<dyn RelayLink>,
     /// Number of the last delivery on the connection.
     last: u64,
-    /// The unanswered deliveries by their numbers. At the end of the connection, the oldest deliveries return first.
+    /// The unanswered deliveries by their numbers. Ordered, so that at the end of the connection the oldest deliveries
+    /// return to their queue first.
     unanswered: BTreeMap<u64, oneshot::Sender<RelayAnswer>>,
 }
 
@@ -44,8 +45,8 @@ pub(crate) struct SentDelivery {
 }
 
 impl RelayHub {
-    /// Sends a delivery on the connection of the webhook with the fewest unanswered deliveries. Returns `None` if no
-    /// connection has room for a further one.
+    /// Sends a delivery on the connection of the webhook with the fewest unanswered deliveries. Returns `None` if the
+    /// webhook has no connection, or if each connection has [`UNANSWERED_MAX`] unanswered deliveries.
     pub(crate) fn send(
         self: &Arc<Self>,
         webhook_id: &WebhookId,
@@ -77,7 +78,7 @@ impl RelayHub {
 }
 
 impl SentDelivery {
-    /// Waits for the answer. Returns `None` if the connection ends before.
+    /// Waits for the answer. Returns `None` if the connection ends before the answer arrives.
     pub(crate) async fn answer(mut self) -> Option<RelayAnswer> {
         (&mut self.answer).await.ok()
     }

@@ -14,7 +14,8 @@ use crate::{
     unsent::Unsent,
 };
 
-/// A target without a public address. Its receiver opens connections to the service, and gets the requests on them.
+/// A target without a public address. The receiver opens connections to the service, and gets the requests on these
+/// connections.
 pub(crate) struct RelayTarget {
     pub(crate) hub: Arc<RelayHub>,
     pub(crate) webhook_id: WebhookId,

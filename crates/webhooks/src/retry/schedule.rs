@@ -12,7 +12,8 @@ pub struct RetrySchedule {
 impl RetrySchedule {
     /// Returns the pause after `attempts_made` attempts, or `None` after the last attempt.
     ///
-    /// `jitter` is a random number. It adds up to a fifth of the pause and subtracts nothing, so no retry is early.
+    /// `jitter` is a random number, which adds up to a fifth of the pause. Jitter subtracts nothing, so no retry is
+    /// early.
     pub fn next(&self, attempts_made: u32, jitter: u32) -> Option<Duration> {
         Some(with_jitter(self.pause(attempts_made)?, jitter))
     }

@@ -1,4 +1,5 @@
-//! Operator endpoints for badges and their evidence: assessments and attestations.
+//! Operator endpoints for badges and for the evidence that badges are based on: assessments (scores of an API key) and
+//! attestations (results of checks of a key).
 
 use sealpost_domain::{ApiKeyId, AssessmentMetrics, BadgeId, CheckName, Code, Score, Timestamp};
 use sealpost_service::{AssessmentSource, AssessmentView, Attest, AttestationView, BadgeRevoked};

@@ -1,4 +1,5 @@
-//! Operator endpoints for council actions, which block a key or an account, and for partners.
+//! Operator endpoints for council actions, which block a key or an account, and for partners. A partner is a group of
+//! accounts that can be suspended together.
 
 use sealpost_domain::{AccountId, Code, GovernanceSubject, PartnerId};
 use sealpost_service::{DecisionView, PartnerAssigned};

@@ -158,8 +158,8 @@ pub(super) fn stats() -> Endpoint {
     query(operation, |operator, NoMembers| operator.stats())
 }
 
-/// `GET /admin/v1/openapi.json`: serves the document that `render` creates from two URLs, the public URL and the URL of
-/// the operations address.
+/// `GET /admin/v1/openapi.json`: serves the document that `render` creates from two URLs: the public URL of the
+/// service, and the URL at which this API is served.
 pub(super) fn document(render: fn(&str, &str) -> Value) -> Endpoint {
     let document = move |admin: web::Data<AdminState>, request: HttpRequest| async move {
         let document = || StaticContent::json(render(&admin.api.base_url, &admin.url).to_string());

@@ -1,5 +1,5 @@
-//! The files of the transparency log (tlog-tiles): `/log/checkpoint`, the tiles below `/log/tile/`, and the public key
-//! at `/log/`. Any cache may keep them.
+//! The files of the transparency log (C2SP tlog-tiles): `/log/checkpoint`, the tiles below `/log/tile/`, and the public
+//! key at `/log/`. The files are public, so all HTTP caches may keep them.
 
 use actix_web::{
     HttpResponse,

@@ -24,7 +24,7 @@ pub(super) struct KeyFile {
 }
 
 impl KeyFile {
-    /// Locks the key file for a rotation.
+    /// Locks the key file for a rotation. Fails if another rotation has the lock.
     pub(super) fn lock(path: &Path) -> Result<Self, NodeError> {
         let cannot = |error| {
             let message = format!("the key file {} cannot be used", path.display());

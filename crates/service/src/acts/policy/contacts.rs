@@ -14,8 +14,8 @@ impl Accounts {
     ///
     /// First changes the policy, so that each later send of the key records its recipient. The transaction of this
     /// change waits for running sends of the key. Afterwards, the envelopes of all earlier sends are committed and can
-    /// be read. A node runs only one collection at a time, because a collection reads many rows. If another one runs,
-    /// returns [`Refusal::Unavailable`].
+    /// be read. A node runs only one collection at a time, because a collection reads many rows. If another collection
+    /// runs, returns [`Refusal::Unavailable`].
     pub(super) fn collect_contacts(&self, key: &ApiKeyId) -> Result<(), Error> {
         let _turn = self.contact_collection.try_lock().ok_or(Refusal::Unavailable)?;
         let is_complete = self.core.store.write_or_refuse(Durability::Durable, |tx| {

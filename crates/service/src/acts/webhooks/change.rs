@@ -1,4 +1,4 @@
-//! Changes of webhooks: their URL, events and description, pausing, their signing secret, and their end.
+//! Changes webhooks: their URL, events, description and signing secret. Also pauses, disables and deletes webhooks.
 //!
 //! After a rotation, the service signs requests with the replaced secrets too for a time, so that the receiver can
 //! switch to the new secret at any moment.
@@ -79,13 +79,15 @@ pub struct Deleted {
 }
 
 impl Webhooks {
-    /// Changes the URL, the events or the description of a webhook, or pauses or resumes it.
+    /// Changes the URL, the events or the description of a webhook, or pauses or resumes it. Refuses an unknown
+    /// webhook, an unknown event, and a URL that is not allowed.
     pub async fn update(&self, actor: &Actor, update: Update) -> Limited<Updated> {
         let update = |webhooks: &Self, actor: &Actor| webhooks.update_blocking(actor, update);
         self.core.act(self, actor, Purpose::Manage, update).await
     }
 
     /// Creates a new signing secret. For a limited time, the service signs with both the old and the new secret.
+    /// Refuses an unknown webhook, and a rotation while the maximum number of replaced secrets still sign.
     pub async fn rotate_secret(
         &self,
         actor: &Actor,
@@ -97,7 +99,7 @@ impl Webhooks {
         self.core.act(self, actor, Purpose::Manage, rotate).await
     }
 
-    /// Deletes a webhook and its deliveries.
+    /// Deletes a webhook and its deliveries. Refuses an unknown webhook.
     pub async fn delete(&self, actor: &Actor, webhook_id: String) -> Limited<Deleted> {
         let delete =
             move |webhooks: &Self, actor: &Actor| webhooks.delete_blocking(actor, &webhook_id);
@@ -107,7 +109,8 @@ impl Webhooks {
 
 impl Operator {
     /// Disables a webhook. Its deliveries wait until the owner enables the webhook again. The entry in the audit trail
-    /// does not contain the URL, because entries can never be deleted.
+    /// does not contain the URL, because entries can never be deleted. Fails if the webhook does not exist or is
+    /// already disabled.
     pub fn disable_webhook(&self, id: &WebhookId) -> Result<WebhookView, OperatorError> {
         self.perform(|tx| {
             let Some(mut webhook) = tx.lock_webhook_of_any_key(id)? else {
@@ -191,8 +194,9 @@ impl Webhooks {
     }
 
     /// Adds `replaced` to the replaced secrets in `before`, and drops the expired ones. Returns the secrets with which
-    /// the service still signs, newest first. Refuses more secrets than the maximum number, because the service has
-    /// promised to sign with each secret until its expiry.
+    /// the service still signs, newest first. Refuses the rotation if there would be more secrets than the maximum. The
+    /// oldest secret is not dropped early instead, because the service has promised to sign with each secret until its
+    /// expiry.
     fn retire(
         &self,
         replaced: Wrapped,

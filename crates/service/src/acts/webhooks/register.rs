@@ -70,7 +70,8 @@ impl Webhooks {
         self.guard.check(url).map_err(invalid_url)
     }
 
-    /// Registers a webhook for the actor's key.
+    /// Registers a webhook for the actor's key. Refuses a URL that is not allowed, an unknown kind of event, and a
+    /// webhook above the maximum number of the key.
     pub async fn register(&self, actor: &Actor, register: Register) -> Limited<Registered> {
         let register = |webhooks: &Self, actor: &Actor| webhooks.register_blocking(actor, register);
         self.core.act(self, actor, Purpose::Execute, register).await
@@ -88,8 +89,8 @@ impl Webhooks {
         Ok(events)
     }
 
-    /// Registers a webhook for an actor that an earlier transaction has admitted. Checks the URL before the next
-    /// transaction begins, because a DNS look-up must not keep a transaction open.
+    /// Registers a webhook for an actor whose session and key an earlier transaction has checked. Checks the URL before
+    /// the next transaction begins, because a DNS look-up must not keep a transaction open.
     fn register_blocking(&self, actor: &Actor, register: Register) -> Result<Registered, Error> {
         let key = actor.key();
         for kind in &register.events {

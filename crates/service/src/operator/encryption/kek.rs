@@ -24,8 +24,9 @@ pub struct KekRetired {
 }
 
 impl Operator {
-    /// Retires a version of the key-encryption key. Fails if the version still encrypts a row. Afterwards, the key
-    /// files no longer need the line of this version.
+    /// Retires a version of the key-encryption key. Fails if the version is unknown, is the newest one, or still
+    /// encrypts a row. Afterwards, the key files no longer need the line of this version. `marks` is the database,
+    /// which stores a mark (an encrypted known text) for each version in use.
     pub fn retire_kek(&self, marks: &Database, version: u32) -> Result<KekRetired, OperatorError> {
         let versions = marks.kek_marks()?.into_iter().map(|(version, _)| version);
         let newest = versions.max().ok_or(NO_VERSION)?;

@@ -31,8 +31,9 @@ pub struct Rewrapped {
 
 impl Operator {
     /// Re-encrypts all values that are encrypted under older versions of the key-encryption key. Also replaces the tags
-    /// (message authentication codes of rows) under older versions. The database must have this keyring attached. After
-    /// each page, calls `progress` with the number of rows read so far.
+    /// (message authentication codes of rows) under older versions. The database must use the same keyring for tags:
+    /// see [`Database::authenticate_rows`](sealpost_storage::Database::authenticate_rows). After each page, calls
+    /// `progress` with the number of rows read so far.
     pub fn rewrap(
         &self,
         keyring: &Keyring,
@@ -87,7 +88,8 @@ impl Operator {
 
     /// Converts the rows of an earlier Sealpost version. Binds each root (secret of an identity) to the account of its
     /// key, and adds the missing tags (message authentication codes) of rows. Trusts the content of all these rows.
-    /// Returns the number of changed rows. The database must have this keyring attached.
+    /// Returns the number of changed rows. The database must use the same keyring for tags, as for
+    /// [`rewrap`](Self::rewrap). After each page, calls `progress` with the number of rows read so far.
     pub fn adopt_rows(
         &self,
         keyring: &Keyring,

@@ -33,8 +33,9 @@ pub(super) fn purge(
         AnyConnection::Postgres(pg) => {
             let range = (from, &*portion.below);
             let senders = senders_of(pg, range, limit)?;
-            // Locks usage rows before deliveries and envelopes, in the same order as a revocation. Otherwise both
-            // transactions could deadlock.
+            // Locks the usage rows of the senders (their counters, which are also the locks of their keys) before
+            // deliveries and envelopes. A revocation locks in the same order, so that the two transactions cannot
+            // deadlock.
             usage_rows::lock_postgres(pg, senders.iter())?;
             purge_postgres(pg, range, &senders, limit)?
         }
@@ -71,8 +72,8 @@ struct ExpiredPortion {
     is_cut: bool,
 }
 
-/// Selects the first envelopes in a range of ids: at most `limit`, and at most about [`BOUNCED_MAX`] with deliveries or
-/// waiting rows. Selects at least one envelope if the range has any.
+/// Selects the first envelopes in a range of ids: at most `limit`, and at most about [`BOUNCED_MAX`] with rows in
+/// `deliveries` or `waiting_envelopes`. Selects at least one envelope if the range has any.
 fn first_portion(
     conn: &mut AnyConnection,
     (from, below): (&str, &str),
@@ -143,8 +144,8 @@ fn purge_postgres(
     Ok(rows.into())
 }
 
-/// Deletes the envelopes with ids below `below`, with their deliveries and waiting rows. Deletes by a range of ids,
-/// because one range costs much less than a list of ids.
+/// Deletes the envelopes with ids below `below`, with their rows in `deliveries` and `waiting_envelopes`. Deletes by a
+/// range of ids, because one range costs much less than a list of ids.
 fn purge_sqlite(conn: &mut SqliteConnection, below: &str) -> Result<EndedEnvelopes, Fault> {
     let mut queued: BTreeSet<String> = d::table
         .filter(d::event_id.lt(below))

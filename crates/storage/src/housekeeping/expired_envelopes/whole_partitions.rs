@@ -25,8 +25,8 @@ use crate::{
 };
 
 /// Does the next step of releasing the envelopes before `upper`, for at most `limit` envelopes. To release an envelope
-/// means two things: it bounces if it is unopened and undelivered, and its bytes are subtracted from the stored bytes
-/// of its sender. Returns `false` if no step is left.
+/// means two things. If the envelope is unopened and undelivered, it bounces: its sender gets an event. The bytes of
+/// the envelope are subtracted from the stored bytes of its sender. Returns `false` if no step is left.
 pub(super) fn release(
     conn: &mut AnyConnection,
     upper: Timestamp,
@@ -35,8 +35,8 @@ pub(super) fn release(
 ) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     let below = first_id(upper);
-    // The bytes come first, in transactions of their own. A revocation locks usage rows before deliveries, so the other
-    // order could cause a deadlock.
+    // Subtracts the bytes first, in separate transactions. A revocation locks the usage rows of a key (its counters)
+    // before deliveries. A transaction that locks them in the other order could cause a deadlock.
     if let Some(bytes) = next_bytes(pg, upper, &below, limit)? {
         stored_bytes::subtract(conn, &bytes)?;
         return Ok(true);
@@ -97,9 +97,9 @@ pub(crate) fn end_deliveries(
     Ok(rows.into())
 }
 
-/// Drops the partitions of envelopes before `upper` if all their envelopes are in the daily counts and released
-/// (bounced if necessary, and subtracted from the stored bytes of their senders). Returns true if the partitions were
-/// dropped.
+/// Drops the partitions of envelopes before `upper` if two conditions hold for all their envelopes: they are counted in
+/// the daily counts of their API keys, and released (bounced if necessary, and subtracted from the stored bytes of
+/// their senders). Returns true if the partitions were dropped.
 pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {
@@ -157,7 +157,7 @@ fn bytes_of_portion(
 ///
 /// - They have no deliveries, and do not wait for a webhook.
 /// - Their bytes are subtracted from the stored bytes of their senders.
-/// - They are in the daily counts.
+/// - They are counted in the daily counts of their API keys.
 const IS_RELEASED: &str = "
     SELECT NOT EXISTS (
         SELECT FROM deliveries AS d JOIN envelopes AS e ON e.id = d.envelope_id

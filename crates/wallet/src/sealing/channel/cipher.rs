@@ -67,8 +67,8 @@ pub(super) fn decrypt(
     Some(message)
 }
 
-/// Derives the cipher of one envelope. The secret is uniformly random, so HKDF-Expand alone
-/// suffices (RFC 5869, section 3.3).
+/// Derives the cipher of one envelope. The secret is uniformly random, so HKDF-Expand alone suffices (RFC 5869, section
+/// 3.3). Never returns `None` for a secret of 32 bytes.
 pub(super) fn cipher(secret: &ChannelSecret, id: &EnvelopeId) -> Option<Aes256Gcm> {
     let mut key = Zeroizing::new([0; 32]);
     Hkdf::<Sha256>::from_prk(secret.as_slice())

@@ -56,7 +56,7 @@ pub(crate) async fn show(
 /// The details of an act, for people.
 struct ActDetails {
     reason: Option<String>,
-    /// The other members that are not null and are not in another column.
+    /// The other members of the details as text, without null members and without members that another column shows.
     rest: String,
 }
 

@@ -72,6 +72,7 @@ pub(crate) async fn show(
 }
 
 /// Converts the search form into a filter. The search text is an account id, a handle with a leading `@`, or a label.
+/// If the text is none of these, returns an error text for the page.
 fn filter_of(search: &KeySearch) -> Result<KeyFilter, &'static str> {
     let mut filter = KeyFilter {
         status: KeyStatus::from_name(&search.status),

@@ -40,8 +40,8 @@ pub(in crate::dashboard) struct ChartBar {
 }
 
 impl DayChart {
-    /// The width of the chart: a multiple of 14 and of 30. In a chart of so many days, the bars stand exactly above the
-    /// names of their days.
+    /// The width of the chart: a multiple of 14 and of 30. In a chart of 14 or 30 days, the bars therefore stand
+    /// exactly above the names of their days.
     pub(in crate::dashboard) const WIDTH: u64 = 630;
     pub(in crate::dashboard) const HEIGHT: u64 = 120;
 
@@ -50,7 +50,7 @@ impl DayChart {
         let highest = days.iter().map(|day| day.first.max(day.second)).max().unwrap_or_default();
         let top = round_up(highest);
         let slot = Self::WIDTH / u64::try_from(days.len()).unwrap_or(1).max(1);
-        // Two bars, a gap of one unit between them, and the rest between the days.
+        // The slot of a day has two bars with a gap of one unit between them. The rest of the slot separates the days.
         let bar_width = (slot * 2 / 5).max(1);
         let bar = |index: u64, offset: u64, number: u64| {
             let height = height_of(number, top);

@@ -37,13 +37,13 @@ impl<'a> Draft<'a> {
         self.sent.map_or(default, |(form, _)| form.all(name).iter().any(|sent| sent == value))
     }
 
-    /// Returns true if this field caused the rejection. The name is the id of the field on the page.
+    /// Returns true if the field with the id `field` on the page caused the rejection.
     pub(crate) fn is_at(&self, field: &str) -> bool {
         self.rejection().is_some_and(|rejection| rejection.field.as_deref() == Some(field))
     }
 
-    /// Returns the attributes of a field: whether its content is invalid, and the ids of the texts about it. `hint` is
-    /// the id of its hint, or empty. Templates insert the attributes unescaped, because they contain no user text.
+    /// Returns the HTML attributes `aria-invalid` and `aria-describedby` of a field. `hint` is the id of the text that
+    /// explains the field, or empty. Templates insert the attributes unescaped, because they contain no user text.
     pub(crate) fn marks(&self, field: &'static str, hint: &'static str) -> String {
         match (self.is_at(field), hint) {
             (true, _) => {

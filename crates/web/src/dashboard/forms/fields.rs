@@ -4,8 +4,8 @@ use std::{collections::HashSet, time::Duration};
 
 use actix_web::dev::UrlEncoded;
 
-/// The fields of a submitted form. Extraction fails if a page of another site sent the form, or if the form exceeds 16
-/// KiB.
+/// The fields of a submitted form. Extraction from a request fails if a page of another site sent the form, or if
+/// [`Form::read`] returns `None`, for example for a form over 16 KiB.
 pub(crate) struct Form(pub(super) Vec<(String, String)>);
 
 impl Form {

@@ -1,4 +1,5 @@
-//! The identities whose entries a page lists: one identity on its own tab, or the identities of the account.
+//! The identities whose events or envelopes a page lists: one identity on its own tab, or the identities of the
+//! account.
 
 use sealpost_domain::{ApiKeyId, KeyStatus};
 use sealpost_service::KeyStanding;
@@ -42,7 +43,8 @@ impl Scope {
         tab.map(|key| key.api_key_id).or(self.chosen)
     }
 
-    /// Returns the start of the path of the page.
+    /// Returns the start of the path of the page: the path of the identity on its own tab, otherwise the path of the
+    /// dashboard.
     pub(super) fn path(&self) -> String {
         match self.keys.first().filter(|_| self.is_tab) {
             Some(key) => format!("/dashboard/keys/{}", key.api_key_id),
@@ -50,7 +52,7 @@ impl Scope {
         }
     }
 
-    /// Returns the head of the tab. `None` for a page of the account.
+    /// Returns the head of the pages of the identity. `None` for a page of the account.
     pub(super) fn head<'a>(
         &'a self,
         user: &'a SignedInUser,

@@ -165,7 +165,8 @@ async fn page(
     Ok(PageResponse::ok(user.frame(), "Sent", &main))
 }
 
-/// Reads the page of the log. Returns the reason if the service refuses the filter.
+/// Reads a page of the sent envelopes. If the service refuses the recipient in the filter, returns the rejection
+/// instead of the page. Any other error becomes an error page, or a redirect to the sign-in page.
 async fn read(
     user: &SignedInUser,
     key: Option<ApiKeyId>,

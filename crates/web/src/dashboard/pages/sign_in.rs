@@ -61,8 +61,8 @@ fn page(app: &WebState, next: &str, draft: Draft<'_>) -> PageResponse {
     PageResponse::of_form(Frame::public(&app.site), "Sign in", draft, &main)
 }
 
-/// Returns the page of the dashboard to open after the sign-in. Any other address leads to the first page, so that a
-/// link to the sign-in page cannot lead to another site.
+/// Returns the path to open after the sign-in. This is `next` if `next` is the path of a dashboard page, and otherwise
+/// the first page. So a link to the sign-in page cannot lead to another site.
 fn next_of(next: &str) -> &str {
     let rest = next.strip_prefix("/dashboard");
     let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));

@@ -71,7 +71,7 @@ impl CodeBlock {
     }
 }
 
-/// Removes the indentation that all lines share. Parts of programs have it.
+/// Removes the indentation that all lines share. Code that was cut out of a program has such an indentation.
 fn dedented(code: &str) -> String {
     let lines = code.lines().filter(|line| !line.trim().is_empty());
     let indent = lines.map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
@@ -88,11 +88,13 @@ struct BlockRun {
 }
 
 impl BlockRun {
-    /// Adds a block. If the block is no further tab of the previous blocks, returns their HTML.
+    /// Adds a block. If the block is another tab of the previous blocks, returns an empty text. Otherwise returns the
+    /// HTML of the previous blocks, and starts a new run with the block.
     fn push(&mut self, block: CodeBlock) -> String {
         let fits =
             |previous: &CodeBlock| previous.tab().is_some() && previous.language != block.language;
-        // A shell block after a program shows how to run the program. It is no version of the program for a tab.
+        // A shell block after a program shows how to run the program. It is not the same program in another language,
+        // so it is no tab.
         let is_tab =
             block.tab().is_some() && block.language != "sh" && self.blocks.iter().all(fits);
         let html = if is_tab { String::new() } else { self.finish() };
@@ -128,7 +130,7 @@ impl BlockRun {
 /// The languages that can be in tabs, with the names of their tabs.
 const TABS: [(&str, &str); 5] =
     [("sh", "curl"), ("python", "Python"), ("js", "TypeScript"), ("rust", "Rust"), ("go", "Go")];
-/// The languages that have another name outside of tabs, or no tab.
+/// The names of languages outside of tabs. Lists only languages that have another name on their tab, or no tab.
 const NAMES: [(&str, &str); 5] =
     [("sh", "Shell"), ("json", "JSON"), ("toml", "TOML"), ("sql", "SQL"), ("yaml", "YAML")];
 /// The languages whose long lines continue in the next line. Lines of other languages keep their shape.

@@ -79,8 +79,8 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
     RenderedGuide { html, headings, dead_links }
 }
 
-/// Returns the beginning of the element of a picture, with the drawing for narrow screens. A test checks that each
-/// picture has such a drawing beside it.
+/// Returns the HTML that begins a `<picture>` element, with the drawing for narrow screens as a source. A test checks
+/// that each picture has such a drawing beside it.
 fn narrow_picture(path: &str) -> String {
     let narrow = path.replace(".svg", "-narrow.svg");
     format!("<picture><source media=\"(max-width: 40rem)\" srcset=\"{narrow}\">")

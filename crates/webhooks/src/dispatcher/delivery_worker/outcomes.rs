@@ -72,8 +72,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Queues a delivery again whose relay connection has ended. Counts no attempt. If the relay has no other
-    /// connection to this node, returns all its deliveries to the database.
+    /// Queues a delivery to a [relay](crate::relay) again, because the connection to the relay has ended. Counts no
+    /// attempt. If the relay has no other connection to this node, returns all deliveries to the relay to the database.
     fn retry_relay(&mut self, attempt: RunningAttempt, now: Timestamp) {
         let RunningAttempt { delivery, slot, .. } = attempt;
         let target = delivery.target.webhook_id;
@@ -85,8 +85,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Schedules the return of a delivery to the database, because its relay has no connection to this node. Does the
-    /// same with all queued deliveries to this relay.
+    /// Schedules the return of a delivery to the database, because its [relay](crate::relay) has no connection to this
+    /// node. Does the same with all queued deliveries to this relay.
     pub(super) fn await_relay(&mut self, delivery: LeasedDelivery) {
         let queued = self.targets.take_queued(delivery.target.webhook_id);
         let all = std::iter::once(delivery).chain(queued);

@@ -10,7 +10,7 @@ use sealpost_domain::{AccountId, WebhookId};
 use crate::settings::Settings;
 
 /// Counts the queued deliveries of each account. Marks a target as full if the queued deliveries of its account leave
-/// too little capacity for another claim.
+/// too little capacity for another [claim](sealpost_domain::ports::Claim).
 pub(super) struct AccountQueues {
     queued: HashMap<AccountId, usize>,
     full: HashMap<AccountId, HashSet<WebhookId>>,

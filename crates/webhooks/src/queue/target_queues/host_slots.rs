@@ -46,7 +46,8 @@ impl HostSlots {
         is_free
     }
 
-    /// Records the end of a request to the host. Removes and returns the target that has waited longest for the host.
+    /// Records the end of a request to the host. Removes and returns the target that has waited longest for the host;
+    /// `None` if no target waits.
     pub(super) fn release(&mut self, host: &str) -> Option<WebhookId> {
         let of_host = self.by_host.get_mut(host)?;
         of_host.used = of_host.used.saturating_sub(1);

@@ -45,8 +45,8 @@ impl TargetState {
     }
 
     /// Replaces the target, unless the present one was read later. If the URL changes, starts a new circuit breaker,
-    /// because the receiver is another one. A present target that was read in the future counts as older, because the
-    /// clock was set back.
+    /// because the receiver is another one. A present target with a read time in the future counts as older, because
+    /// the clock was set back after the read.
     pub(super) fn set_target(&mut self, target: &Arc<Target>, read_at: Timestamp, now: Timestamp) {
         if read_at < self.target_read_at && self.target_read_at <= now {
             return;
@@ -108,8 +108,8 @@ impl TargetState {
         self.in_flight == 0 && self.queue.is_empty()
     }
 
-    /// Queues a delivery before those whose leases end later. A delivery that a relay connection left unanswered
-    /// therefore returns to its place before younger deliveries.
+    /// Queues a delivery before those whose leases end later. If the connection of a relay ends, its unanswered
+    /// deliveries therefore return to their places before younger deliveries.
     pub(super) fn enqueue(&mut self, delivery: LeasedDelivery) {
         let order = |it: &LeasedDelivery| (it.lease_until, it.event.id());
         let place = order(&delivery);

@@ -1,4 +1,5 @@
-//! The text frames of a relay's WebSocket.
+//! The text frames on the WebSocket of a relay, a webhook whose receiver connects to the service. The service sends
+//! deliveries, and the receiver sends answers to them.
 
 use sealpost_domain::ports::{RelayAnswer, RelayFrame};
 use serde::Deserialize;

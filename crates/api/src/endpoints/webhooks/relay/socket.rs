@@ -1,4 +1,5 @@
-//! Serves one WebSocket of a relay.
+//! Serves one WebSocket of a relay, a webhook whose receiver connects to the service. Sends deliveries to the receiver,
+//! and reads the answers of the receiver.
 
 use std::{sync::LazyLock, time::Duration};
 
