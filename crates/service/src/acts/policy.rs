@@ -59,7 +59,7 @@ impl Accounts {
     }
 
     /// Adds the sender of an envelope to the blocklist of the actor's key, which received the envelope. Returns the
-    /// sender.
+    /// sender. Refuses an envelope that has expired or that the key did not receive.
     pub async fn block_sender(&self, actor: &Actor, envelope_id: String) -> Limited<Correspondent> {
         let block = move |accounts: &Self, actor: &Actor| {
             accounts.block_sender_blocking(actor, &envelope_id)
@@ -85,7 +85,8 @@ impl Accounts {
         Ok(named.unwrap_or(Correspondent { api_key_id: sender, handle: None, label: None }))
     }
 
-    /// Changes the policy of a key. If the new policy accepts messages from contacts, first collects the contacts.
+    /// Changes the policy of a key. If the change chooses [`AcceptPolicy::Contacts`], first collects the contacts (the
+    /// keys to which the key has sent messages).
     fn set_policy_blocking(
         &self,
         actor: &Actor,
@@ -109,6 +110,8 @@ impl Accounts {
         Ok(policy.into())
     }
 
+    /// Applies a change. If the new policy accepts only contacts and another change has ended their recording since
+    /// they were collected, refuses the change with [`Refusal::Unavailable`].
     fn change_policy(
         &self,
         tx: &mut Transaction,
@@ -117,13 +120,17 @@ impl Accounts {
     ) -> Result<RecipientPolicy, Abort> {
         lock_active_key(tx, key)?;
         let mut policy = tx.find_policy(key)?.unwrap_or_default();
+        if change.accept == Some(AcceptPolicy::Contacts) && !policy.records_contacts {
+            return Err(Refusal::Unavailable.into());
+        }
         change.apply(&mut policy, self.core.settings.policy_entries_max)?;
         tx.set_policy(key, &policy)?;
         Ok(policy)
     }
 }
 
-/// Locks the usage row of a key until the transaction ends. Refuses a key that is not active.
+/// Locks the usage row of a key until the transaction ends, so that sends and other changes of the key wait. Refuses a
+/// key that is not active.
 fn lock_active_key(tx: &mut Transaction, key: &ApiKeyId) -> Result<(), Abort> {
     let facts = tx.lock_facts(&FactsQuery { callers: vec![*key], ..FactsQuery::default() })?;
     let status = facts.keys.get(key).map_or(KeyStatus::Revoked, |key| key.status);

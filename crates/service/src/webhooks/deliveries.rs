@@ -2,8 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Attempt, EventId, PendingDelivery, Refusal, Timestamp, Webhook, WebhookStatus,
-    ports::StoreError,
+    ApiKeyId, Attempt, EventId, PendingDelivery, Refusal, Timestamp, Webhook, ports::StoreError,
 };
 use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
@@ -72,7 +71,7 @@ pub struct DeliveryView {
 }
 
 impl Webhooks {
-    /// Lists the deliveries of a webhook.
+    /// Lists the deliveries of a webhook. Refuses an unknown webhook, and a cursor of another webhook or another state.
     pub async fn deliveries(&self, actor: &Actor, query: Deliveries) -> Limited<DeliveriesPage> {
         let list =
             move |webhooks: &Self, actor: &Actor| webhooks.deliveries_blocking(actor.key(), &query);
@@ -136,7 +135,8 @@ fn read_entries(
             _ => None,
         };
         let pending = reader.pending_deliveries(&of.id, oldest, below, wanted)?;
-        let entry = |it: PendingDelivery| (Below::Event(it.event_id), pending_view(it, of.status));
+        let is_active = of.is_active();
+        let entry = |it: PendingDelivery| (Below::Event(it.event_id), pending_view(it, is_active));
         entries.extend(pending.into_iter().map(entry));
     }
     let free = wanted.saturating_sub(u32::try_from(entries.len()).unwrap_or(u32::MAX));
@@ -157,8 +157,9 @@ fn read_entries(
     Ok(entries)
 }
 
-/// Converts a pending delivery to the form that the owner of the webhook sees.
-pub(crate) fn pending_view(pending: PendingDelivery, status: WebhookStatus) -> DeliveryView {
+/// Converts a pending delivery to the form that the owner of the webhook sees. `is_active` is false if the webhook is
+/// disabled or paused, so that no attempt follows.
+pub(crate) fn pending_view(pending: PendingDelivery, is_active: bool) -> DeliveryView {
     DeliveryView {
         envelope_id: pending.event_id,
         attempt: pending.attempts.saturating_add(1),
@@ -168,7 +169,7 @@ pub(crate) fn pending_view(pending: PendingDelivery, status: WebhookStatus) -> D
         error: pending.error,
         error_detail: None,
         duration_ms: None,
-        next_attempt_at: pending.due_at.filter(|_| status == WebhookStatus::Enabled),
+        next_attempt_at: pending.due_at.filter(|_| is_active),
         response: None,
     }
 }

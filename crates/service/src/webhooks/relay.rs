@@ -22,8 +22,8 @@ use crate::{
     sealpost::core::Core,
 };
 
-/// A stored connection of a relay. The connection counts against the limit of connections until [`Webhooks::end_relay`]
-/// is called.
+/// A stored connection of a relay, a webhook whose receiver connects to the service. The connection counts against the
+/// limit of connections until [`Webhooks::end_relay`] is called.
 #[derive(Debug, Clone, Copy)]
 pub struct Relay {
     /// Id of the connection.
@@ -33,7 +33,8 @@ pub struct Relay {
 }
 
 impl Webhooks {
-    /// Stores a new connection to a relay of the caller's key.
+    /// Stores a new connection to a relay of the caller's key. Refuses a webhook that is no relay, is disabled or is
+    /// paused. Also refuses a connection above the limit of the webhook or of this node.
     pub async fn open_relay(
         &self,
         caller: &Caller,
@@ -46,7 +47,8 @@ impl Webhooks {
         self.core.ask_as(self, caller, Purpose::Manage, open).await
     }
 
-    /// Passes deliveries to the receiver from now on. Returns `false` if this node is stopping.
+    /// Passes deliveries of the relay to the receiver, over `link`, from now on. Returns `false` if this node is
+    /// stopping.
     pub fn attach_relay(&self, relay: Relay, link: Box<dyn RelayLink>) -> bool {
         self.core.dispatch.relays().attach(relay.id, relay.webhook_id, link)
     }
@@ -108,7 +110,8 @@ impl Webhooks {
             client_address,
         };
         let limit = core.settings.relays_per_webhook_max;
-        let (is_known, others) = core.store.write(Durability::Relaxed, |tx| {
+        // Durable: a connection whose row a crash of the database had lost would never be checked.
+        let (is_known, others) = core.store.write(Durability::Durable, |tx| {
             let is_known = tx.renew_relays(core.node, now, now.plus(NODE_LEASE))?;
             Ok((is_known, tx.insert_relay(&key, &connection, limit.into())?))
         })?;
@@ -161,12 +164,13 @@ impl Webhooks {
     }
 
     /// Closes the open connections of this node that are no longer stored. Another node has deleted their rows, because
-    /// this node has not renewed them in time. Connections without a row are not checked, so they must close.
+    /// this node has not renewed them in time, or the database was replaced by a standby that lacks them. Connections
+    /// without a row are not checked, so they must close.
     fn close_forgotten_relays(&self) -> Result<(), StoreError> {
         let core = &self.core;
         let relays = core.dispatch.relays();
-        // Read before the stored connections: a connection is stored before it is attached, so a new connection is not
-        // closed.
+        // Reads the attached connections before the stored ones. A connection is stored before it is attached, so this
+        // order closes no new connection.
         let attached = relays.ids();
         if attached.is_empty() {
             return Ok(());
@@ -180,14 +184,15 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes the rows of connections that this node no longer has. Such rows are left if the receiver closes during
-    /// the handshake, or if a deletion fails. Compares the numbers first, because a node can have many connections.
+    /// Deletes the rows of connections that this node no longer has, and closes connections without a row. Such rows
+    /// are left if the receiver closes during the handshake, or if a deletion fails. Compares the numbers first,
+    /// because a node can have many connections.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
         let core = &self.core;
         let stored = core.store.read(|reader| reader.count_relays_of_node(core.node))?;
         let attached = u64::try_from(core.dispatch.relays().len()).unwrap_or(u64::MAX);
         if stored <= attached {
-            return Ok(());
+            return if stored < attached { self.close_forgotten_relays() } else { Ok(()) };
         }
         let stored = core
             .store

@@ -38,10 +38,10 @@ use crate::{
 pub struct Transaction {
     reader: Reader,
     pub(crate) facts_cache: Arc<FactsCache>,
-    /// The addresses of the usage rows that this transaction has locked. Empty on SQLite.
+    /// The addresses of the usage rows (counters of an API key) that this transaction has locked. Empty on SQLite.
     pub(crate) usage_addresses: HashMap<ApiKeyId, RowAddress>,
-    /// Changes of this transaction that a restored backup would undo, such as revocations. They are appended to the
-    /// revocation journal after the commit.
+    /// Changes of this transaction that a restored backup would undo, such as revocations. These changes are appended
+    /// to the revocation journal after the commit.
     pub(crate) journaled_acts: JournaledActs,
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
@@ -95,7 +95,7 @@ impl Transaction {
         })
     }
 
-    /// Shares the position of deletions with other transactions.
+    /// Shares the positions from which deletions of expired rows continue with the other transactions of the database.
     pub(crate) fn with_purge_cursor(mut self, cursor: &Arc<PurgeCursor>) -> Self {
         self.purge_cursor = Arc::clone(cursor);
         self
@@ -236,11 +236,20 @@ fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Faul
     // The flag is set before the statement. If the statement fails half-way, the next durable transaction resets the
     // pragma.
     connection.is_relaxed |= relaxed;
-    connection.run(|conn| {
-        Ok(on_backend!(conn, c => AnsiTransactionManager::begin_transaction_sql(c, sql))?)
-    })?;
+    begin_with(connection, sql)?;
     connection.is_relaxed = relaxed;
     Ok(())
+}
+
+/// Runs statements that begin a transaction. PostgreSQL can fail after the first of them, for example when a statement
+/// is cancelled. diesel then does not know of the open transaction, so the connection must close.
+pub(crate) fn begin_with(connection: &mut Connection, sql: &str) -> Result<(), Fault> {
+    let began = connection.run(|conn| {
+        Ok(on_backend!(conn, c => AnsiTransactionManager::begin_transaction_sql(c, sql))?)
+    });
+    connection.is_dead |=
+        began.is_err() && matches!(connection.backend, AnyConnection::Postgres(_));
+    began
 }
 
 /// Reads rows. [`Database::read`](crate::Database::read) opens a reader outside a transaction: each read then sees all

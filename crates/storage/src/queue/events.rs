@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use diesel::{dsl::exists, prelude::*};
+use diesel::{connection::SimpleConnection as _, dsl::exists, prelude::*};
 use sealpost_domain::{
     ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent, Timestamp,
     ports::{EventSource, StoreError},
@@ -89,10 +89,24 @@ pub(crate) fn store_due_at(
     if events.is_empty() {
         return Ok(HashSet::new());
     }
+    commit_durably(conn)?;
     let stored: HashSet<_> = statements::insert_events(conn, &events)?.into_iter().collect();
     deliveries.retain(|delivery: &DeliveryRow| stored.contains(&delivery.event_id));
     statements::insert_deliveries(conn, &deliveries)?;
     Ok(stored)
+}
+
+/// Makes the commit of this transaction wait for the disk. If a crash of PostgreSQL lost an event that was sent already,
+/// its cause would create another event with another id, which a receiver cannot recognise as a repetition. Does nothing
+/// on SQLite, which loses such commits only if the machine crashes.
+fn commit_durably(conn: &mut AnyConnection) -> Result<(), Fault> {
+    if let AnyConnection::Postgres(pg) = conn {
+        pg.batch_execute(
+            "/* events.commit_durably */ SELECT set_config('synchronous_commit', 'on', true)
+             WHERE current_setting('synchronous_commit') = 'off'",
+        )?;
+    }
+    Ok(())
 }
 
 /// Id of a webhook, and the kinds of events that the webhook subscribes to.

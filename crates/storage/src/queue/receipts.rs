@@ -19,15 +19,13 @@ use crate::{
     queue::{
         bounces::{ANNOUNCED, BOUNCED},
         sent::{self, SentPage},
+        waiting,
     },
     rows::{
         columns,
         envelope::{self, ContextColumns},
     },
-    schema::{
-        attempts as a, envelope_outcomes as o, envelopes as e, policies as p,
-        waiting_envelopes as w,
-    },
+    schema::{attempts as a, envelope_outcomes as o, envelopes as e, policies as p},
 };
 
 impl Reader {
@@ -118,7 +116,6 @@ impl StoredFacts {
         let ids = || sent.iter().map(|(id, ..)| id);
         let outcomes = o::table.filter(any_of(o::envelope_id, ids()));
         let outcomes = outcomes.select((o::envelope_id, (o::outcome, o::at)));
-        let waiting = w::table.filter(any_of(w::envelope_id, ids())).select(w::envelope_id);
         // The outcome is a literal in the SQL text instead of a parameter, so that both databases use the partial index.
         let first_successes = a::table
             .filter(sql::<Bool>("outcome = 'succeeded'"))
@@ -135,7 +132,7 @@ impl StoredFacts {
         };
         Ok(Self {
             outcomes: rows(on_backend!(conn, c => outcomes.load(c))?),
-            waiting: on_backend!(conn, c => waiting.load::<String>(c))?.into_iter().collect(),
+            waiting: waiting::still_waiting(conn, ids())?,
             first_successes: rows(on_backend!(conn, c => first_successes.load(c))?),
             receipts: policies.into_iter().map(policy).collect::<Result<_, Fault>>()?,
         })

@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Makes deliveries of events from `oldest` on due at `now` if they wait for a later attempt at a webhook. Changes
-    /// at most `limit` deliveries, and returns their number.
+    /// Makes the deliveries due at `now` that wait for a later attempt at a webhook. Omits leased deliveries, and
+    /// deliveries of events before `oldest`. Changes at most `limit` deliveries, and returns their number.
     pub fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
@@ -47,7 +47,7 @@ impl Transaction {
     }
 
     /// Makes the delivery of one event to one webhook due at `now`:
-    /// - If the delivery waits for a retry, its number of attempts stays.
+    /// - If the delivery waits for a retry, it repeats its newest attempt. The attempt uses up no step of the schedule.
     /// - If all its attempts have failed, it starts again with the first attempt.
     /// - If it is leased, an attempt may be under way. The delivery becomes due when the lease ends, whatever the
     ///   outcome is.
@@ -75,8 +75,8 @@ impl Transaction {
                 d::attempts.eq(0),
                 d::due_at.eq(now.as_millis()),
             );
-            // If the delivery exists, the update changes nothing and locks its row. Otherwise an attempt that succeeds
-            // at the same time could delete the row before it is due again.
+            // If the delivery exists, the update changes nothing, but locks the row. Without the lock, an attempt that
+            // succeeds at the same time could delete the row before the delivery is due again.
             let key = (d::event_id, d::webhook_id);
             on_backend!(conn, c => {
                 let insert = diesel::insert_into(d::table).values(fresh).on_conflict(key);
@@ -164,10 +164,11 @@ extern "SQL" {
 }
 
 /// Makes deliveries due now, and returns their number. A delivery whose last attempt failed starts again with the first
-/// attempt.
+/// attempt. Another delivery repeats its newest attempt: its number of attempts decreases by one, so that the requested
+/// attempt does not use up a step of the retry schedule.
 ///
 /// The attempt of a leased delivery may be under way. Its outcome must not end the delivery, so the time of the request
-/// is stored with the lease. The delivery becomes due when the lease ends.
+/// is stored with the lease. The delivery becomes due when the lease ends, and its number of attempts is changed then.
 fn make_due(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -182,7 +183,9 @@ fn make_due(
             // The condition is written with NOT, so that SQLite uses the primary key instead of the index on due times.
             .filter(is_leased.or(d::due_at.is_null()).or(not(d::due_at.le(now.as_millis()))));
         let due = (
-            d::attempts.eq(case_when::<_, _, Integer>(d::due_at.is_null(), 0).otherwise(d::attempts)),
+            d::attempts.eq(case_when::<_, _, Integer>(d::due_at.is_null(), 0)
+                .when(is_leased.or(d::attempts.eq(0)), d::attempts)
+                .otherwise(d::attempts - 1)),
             d::due_at.eq(case_when(is_leased, d::due_at).otherwise(at)),
             d::redeliver_at.eq(at),
             d::recover_at.eq(at),

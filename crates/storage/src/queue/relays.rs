@@ -1,7 +1,8 @@
-//! Relays: deliveries that wait for a connection of their receiver, and the connections themselves.
+//! Relays (webhooks whose receivers connect to the service): deliveries that wait for a connection of their receiver,
+//! and the connections themselves.
 //!
-//! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that no
-//! other claim reads it. The node with a connection finds it in two ways: among the newest arrivals, which it reads
+//! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that
+//! no other claim reads it. The node with a connection finds it in two ways: among the newest arrivals, which it reads
 //! several times a second, and by its webhook after the connection was opened.
 
 use std::collections::{HashMap, HashSet};
@@ -35,7 +36,8 @@ use crate::{
     },
 };
 
-/// Returns the webhooks of the newest waiting deliveries that became due from `since` on.
+/// Returns the webhooks of the newest deliveries that wait for a relay and became due from `since` to `now`. Reads at
+/// most `limit` deliveries.
 pub(crate) fn arrivals(
     conn: &mut AnyConnection,
     since: Timestamp,
@@ -52,8 +54,8 @@ pub(crate) fn arrivals(
     ids.iter().map(|id| columns::id(id, "webhook")).collect()
 }
 
-/// Returns up to `limit` webhooks with waiting deliveries, in the order of ids after `after`. Visits each webhook once, so
-/// that the cost does not depend on the length of the queues.
+/// Returns up to `limit` webhooks with deliveries that wait for a relay, in the order of ids after `after`. Visits each
+/// webhook once, so that the cost does not depend on the length of the queues.
 pub(crate) fn waiting(
     conn: &mut AnyConnection,
     after: &str,
@@ -81,8 +83,8 @@ pub(crate) fn waiting(
 }
 
 impl Reader {
-    /// Counts the connections of webhooks. Leaves out webhooks without a connection, and connections of nodes whose row
-    /// has expired at `now`.
+    /// Counts the open connections of receivers to each of these webhooks. The map has no entry for a webhook without a
+    /// connection. Leaves out the connections of nodes that have not [renewed](Transaction::renew_relays) them in time.
     pub fn count_relays(
         &mut self,
         webhooks: &[WebhookId],
@@ -139,7 +141,7 @@ impl Reader {
         })
     }
 
-    /// Whether connections of a node must be checked with [`Transaction::check_relays`].
+    /// Returns whether connections of a node must be checked with [`Transaction::check_relays`].
     pub fn has_unchecked_relays(
         &mut self,
         node: LeaseToken,
@@ -156,8 +158,8 @@ impl Transaction {
     /// nothing if this number has reached `max`.
     ///
     /// Locks the key, the webhook and the token. An earlier change of one of them is committed before the connection is
-    /// stored, so that the first check sees the change. A later change waits for this transaction, and its trigger then
-    /// finds the connection.
+    /// stored, so that the first [check](Self::check_relays) sees the change. A later change waits for this
+    /// transaction. The database trigger of the later change then finds the connection, and requests a check.
     pub fn insert_relay(
         &mut self,
         key: &ApiKeyId,
@@ -191,15 +193,17 @@ impl Transaction {
         })
     }
 
-    /// Checks the connections of a node whose webhook, key or token may have changed or expired. Returns the connections
-    /// that must close, each with the reason. They are checked again until they are deleted.
+    /// Checks the connections of a node whose webhook, key or token may have changed or expired. Returns the
+    /// connections that must close, each with the reason. Later calls return such a connection again until it is
+    /// deleted.
     pub fn check_relays(
         &mut self,
         node: LeaseToken,
         now: Timestamp,
     ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
         self.run(|conn| {
-            // A locked row is being marked by another transaction, and is checked after the commit.
+            // Another transaction that holds the lock of a row is requesting a check of this connection. The row
+            // therefore keeps its request, and is checked again after the commit of that transaction.
             let free = Locked::new(
                 unchecked(node.0, now.as_millis()).select(c::id),
                 RowLock::SharedIfFree,
@@ -238,8 +242,9 @@ impl Transaction {
         self.run(|conn| Ok(diesel::delete(c::table.find(id.0)).execute(conn).map(drop)?))
     }
 
-    /// Makes the connections of a node count until `until`. Deletes the connections of nodes whose row expired before
-    /// `now`. Returns `false` if the node had no row: its earlier connections were deleted.
+    /// Makes the connections of a node count until `until`: stores this time in the row of the node in `relay_nodes`.
+    /// Deletes the rows of other nodes that expired before `now`, with the connections of these nodes. Returns `false`
+    /// if `node` had no row, so that none of its earlier connections is stored any more.
     pub fn renew_relays(
         &mut self,
         node: LeaseToken,
@@ -250,8 +255,11 @@ impl Transaction {
             let expired = n::table.filter(n::expires_at.lt(now.as_millis())).select(n::node);
             let expired: Vec<i64> = expired.load(conn)?;
             for dead in expired.into_iter().filter(|dead| *dead != node.0) {
-                diesel::delete(c::table.filter(c::node.eq(dead))).execute(conn)?;
-                diesel::delete(n::table.find(dead)).execute(conn)?;
+                // The node may have renewed its row since the search.
+                let row = n::table.find(dead).filter(n::expires_at.lt(now.as_millis()));
+                if diesel::delete(row).execute(conn)? == 1 {
+                    diesel::delete(c::table.filter(c::node.eq(dead))).execute(conn)?;
+                }
             }
             let expires_at = n::expires_at.eq(until.as_millis());
             if diesel::update(n::table.find(node.0)).set(expires_at).execute(conn)? == 1 {

@@ -2,7 +2,7 @@
 //! sends also store such envelopes.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     slice,
 };
 
@@ -26,7 +26,8 @@ use crate::{
 };
 
 impl Reader {
-    /// Counts the waiting envelopes of a key that were sealed at `oldest` or later, up to `limit`.
+    /// Counts the [waiting envelopes](sealpost_domain::ports::WaitingEnvelope) of a key that were sealed at `oldest` or
+    /// later, up to `limit`.
     pub fn count_waiting(
         &mut self,
         recipient: &ApiKeyId,
@@ -40,7 +41,8 @@ impl Reader {
         })
     }
 
-    /// Returns whether the table `waiting_transfers` lists any key: a transfer of its waiting envelopes is requested.
+    /// Returns whether a transfer of waiting envelopes is requested for any key: see
+    /// [`transfer_waiting`](crate::Transaction::transfer_waiting).
     pub fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
         self.run(|conn| {
             let first = t::table.select(t::api_key_id).first::<String>(conn);
@@ -48,8 +50,9 @@ impl Reader {
         })
     }
 
-    /// Returns whether rows of deleted webhooks are left. The undelivered envelopes among them wait after the rows are
-    /// deleted: see [`purge_deleted_webhooks`](crate::Transaction::purge_deleted_webhooks).
+    /// Returns whether any deleted webhook may still have deliveries or attempts. When the last delivery of an unopened
+    /// envelope is deleted with its webhook, the envelope waits for another webhook: see
+    /// [`purge_deleted_webhooks`](crate::Transaction::purge_deleted_webhooks).
     pub fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError> {
         self.run(|conn| {
             let first = f::table.select(f::id).first::<String>(conn);
@@ -57,8 +60,8 @@ impl Reader {
         })
     }
 
-    /// Returns whether the correspondents of a changed key are not informed yet: see
-    /// [`inform_correspondents`](crate::Transaction::inform_correspondents).
+    /// Returns whether the correspondents of a changed key (the keys that have exchanged envelopes with this key) are
+    /// not informed yet: see [`inform_correspondents`](crate::Transaction::inform_correspondents).
     pub fn has_rotations(&mut self) -> Result<bool, StoreError> {
         self.run(|conn| {
             let first = r::table.select(r::api_key_id).first::<String>(conn);
@@ -66,16 +69,15 @@ impl Reader {
         })
     }
 }
-/// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Also requests a
-/// transfer of the waiting envelopes to a webhook, because the recipient may have another webhook by now.
+/// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Leaves out envelopes
+/// that [`skip_waiting`](crate::Transaction::skip_waiting) has ended. Also requests a transfer of the waiting envelopes
+/// to a webhook, because the recipient may have another webhook by now.
 pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> Result<(), Fault> {
     if envelopes.is_empty() {
         return Ok(());
     }
     let recipients: BTreeSet<_> = envelopes.iter().map(|it| it.recipient.to_string()).collect();
-    let skips = s::table.filter(any_of(s::api_key_id, &recipients));
-    let skips: HashMap<String, String> =
-        on_backend!(conn, c => skips.load::<(String, String)>(c))?.into_iter().collect();
+    let skips = skips(conn, &recipients)?;
     let rows = envelopes
         .iter()
         .map(|it| WaitingRow {
@@ -92,6 +94,32 @@ pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> 
         })?;
     }
     Ok(())
+}
+
+/// Returns which of these envelopes wait for a webhook. Omits envelopes that
+/// [`skip_waiting`](crate::Transaction::skip_waiting) has ended; their rows stay until the next transfer.
+pub(crate) fn still_waiting(
+    conn: &mut AnyConnection,
+    ids: impl IntoIterator<Item = impl Into<String>>,
+) -> Result<HashSet<String>, Fault> {
+    let rows = e::table.filter(any_of(e::envelope_id, ids)).select((e::envelope_id, e::recipient));
+    let mut rows: Vec<(String, String)> = on_backend!(conn, c => rows.load(c))?;
+    if !rows.is_empty() {
+        let recipients: BTreeSet<_> = rows.iter().map(|(_, recipient)| recipient).collect();
+        let skips = skips(conn, recipients)?;
+        rows.retain(|(id, recipient)| skips.get(recipient).is_none_or(|until| id > until));
+    }
+    Ok(rows.into_iter().map(|(id, _)| id).collect())
+}
+
+/// Returns the last skipped envelope of those keys that have skipped their waiting envelopes.
+fn skips(
+    conn: &mut AnyConnection,
+    keys: impl IntoIterator<Item = impl Into<String>>,
+) -> Result<HashMap<String, String>, Fault> {
+    let skips = s::table.filter(any_of(s::api_key_id, keys));
+    let skips: Vec<(String, String)> = on_backend!(conn, c => skips.load(c))?;
+    Ok(skips.into_iter().collect())
 }
 
 /// Deletes the row that marks an envelope as waiting for a webhook. Returns whether the envelope was waiting.

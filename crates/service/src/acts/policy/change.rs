@@ -28,7 +28,7 @@ pub struct PolicyChange {
 
 impl PolicyChange {
     /// Returns whether the request changes nothing and only reads the policy.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let Self { accept, receipts, listed, allow, unallow, block, unblock } = self;
         accept.is_none()
             && receipts.is_none()
@@ -104,10 +104,13 @@ impl KeyedChange {
         policy: &mut RecipientPolicy,
         entries_max: u32,
     ) -> Result<(), Refusal> {
-        policy.accept = self.accept.unwrap_or(policy.accept);
         policy.receipts = self.receipts.unwrap_or(policy.receipts);
         policy.is_listed = self.listed.unwrap_or(policy.is_listed);
-        policy.records_contacts = policy.accept == AcceptPolicy::Contacts;
+        // Another change must not end the recording, because the contacts may be being collected for a new policy.
+        if let Some(accept) = self.accept {
+            policy.accept = accept;
+            policy.records_contacts = accept == AcceptPolicy::Contacts;
+        }
         for (list, added, removed, what) in [
             (&mut policy.allowed, &self.allow, &self.unallow, "allowed keys of this API key"),
             (&mut policy.blocked, &self.block, &self.unblock, "blocked keys of this API key"),
@@ -160,5 +163,10 @@ mod tests {
             KeyedChange::default().apply(&mut policy, 3).unwrap();
             assert_eq!(policy.records_contacts, records_contacts);
         }
+        let mut collecting = RecipientPolicy { records_contacts: true, ..policy };
+        KeyedChange { listed: Some(false), ..KeyedChange::default() }
+            .apply(&mut collecting, 3)
+            .unwrap();
+        assert!(collecting.records_contacts, "contacts are collected meanwhile");
     }
 }

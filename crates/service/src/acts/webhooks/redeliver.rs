@@ -1,7 +1,7 @@
 //! Makes deliveries due now: the pending deliveries of a webhook that is being enabled, the failed deliveries of a time
 //! range, or a single delivery.
 //!
-//! The dispatcher claims due deliveries within a second, and then attempts them.
+//! Within a second, the dispatcher (which sends the webhook requests) leases due deliveries, and then attempts them.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -74,7 +74,8 @@ pub struct Redelivered {
 }
 
 impl Webhooks {
-    /// Enables a disabled webhook, and makes its pending deliveries due.
+    /// Enables a disabled webhook, and makes its pending deliveries due. Also makes the pending deliveries of an
+    /// enabled webhook due, because a former request to enable the webhook can have ended before that.
     pub async fn enable(&self, actor: &Actor, webhook_id: String) -> Limited<Enabled> {
         let enable = move |webhooks: &Self, actor: &Actor| {
             webhooks.enable_blocking(actor.key(), &webhook_id)
@@ -82,8 +83,8 @@ impl Webhooks {
         self.core.act(self, actor, Purpose::Manage, enable).await
     }
 
-    /// Sends one event now, even if the event was delivered before. `event_id` is the id of an envelope, or `evt_…` for
-    /// other events.
+    /// Sends one event now, even if the event was delivered before. Refuses a disabled or paused webhook, and an event
+    /// that is unknown or has expired. `event_id` is the id of an envelope, or `evt_…` for other events.
     pub async fn redeliver(
         &self,
         actor: &Actor,
@@ -96,7 +97,8 @@ impl Webhooks {
         self.core.act(self, actor, Purpose::Manage, redeliver).await
     }
 
-    /// Sends all events again that were not delivered in a time range.
+    /// Makes the deliveries due that failed in a time range, at most [`recovered_max`](crate::Settings::recovered_max)
+    /// of them. A dry run only counts the deliveries. Refuses a disabled or paused webhook.
     pub async fn recover(&self, actor: &Actor, query: Recover) -> Limited<Recovered> {
         let recover =
             move |webhooks: &Self, actor: &Actor| webhooks.recover_blocking(actor.key(), &query);
@@ -109,10 +111,12 @@ impl Webhooks {
     fn enable_blocking(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
         let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let id = parse_id(webhook_id)?;
-            if tx.lock_webhook(key, &id)?.is_none() {
+            let Some(webhook) = tx.lock_webhook(key, &id)? else {
                 return Err(Refusal::WebhookNotFound.into());
+            };
+            if webhook.status == WebhookStatus::Disabled {
+                tx.enable_webhook(&id)?;
             }
-            tx.enable_webhook(&id)?;
             find(tx, key, webhook_id)
         })?;
         let due_now = if webhook.paused { 0 } else { self.make_pending_due(&webhook.id)? };
@@ -186,8 +190,8 @@ impl Webhooks {
         // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.core.settings.rows_per_write };
         if !query.dry_run {
-            // Handles deliveries with an attempt under way first. The portions below make other deliveries due, and the
-            // dispatcher then leases those. A call after the portions would select those too.
+            // Handles deliveries with an attempt under way first. The transactions below make other deliveries due, and
+            // the dispatcher then leases those. A call after these transactions would select those deliveries too.
             self.recover_leased(key, query, &failed(portion), now)?;
         }
         let (mut matched, mut recovered) = (0, 0);

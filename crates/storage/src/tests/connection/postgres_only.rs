@@ -18,7 +18,7 @@ use sealpost_domain::{
 
 use crate::{
     Database, DatabaseUrl, Settings,
-    connection::transaction::Transaction,
+    connection::transaction::{Transaction, begin_with},
     tests::fixture::{
         Fixture, account, at, claim_of, delivery, envelope, key, postgres, retried, token, webhook,
     },
@@ -241,6 +241,18 @@ fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
         transaction.run(|conn| Ok(diesel::select(text).get_result::<String>(conn)?)).unwrap()
     };
     assert_eq!([Durable, Relaxed, Durable].map(setting), ["on", "off", "on"]);
+}
+
+#[test]
+fn a_connection_with_a_half_begun_transaction_is_closed() {
+    let db = postgres();
+    db.read(|reader| {
+        assert!(begin_with(&mut reader.connection, "BEGIN; SELECT 1 / 0").is_err());
+        assert!(reader.connection.is_dead);
+        Ok::<_, StoreError>(())
+    })
+    .unwrap();
+    db.activate();
 }
 
 /// Checks that the database ends a transaction that has locked rows and then stays idle. Until its end, the sends of

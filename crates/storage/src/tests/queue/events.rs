@@ -1,6 +1,7 @@
 //! Tests of events that have their own row (all except received envelopes): stored, delivered, logged, delivered again,
 //! deleted.
 
+use diesel::{dsl::sql, prelude::*, sql_types::Text};
 use sealpost_domain::{
     ApiKeyId, AttemptFailure, BounceReason, DeliveryId, EnvelopeBounced, EnvelopeId, Event,
     EventDetails, EventId, EventKind, EventsVersion, LeaseToken, LeasedDelivery, NewEvent, Outcome,
@@ -8,7 +9,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Durability::Relaxed, Outbox},
 };
 
-use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, fresh, result_of};
+use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, fresh, postgres, result_of};
 
 on_both!(
     an_event_goes_to_the_subscribed_webhooks_of_its_key,
@@ -47,6 +48,22 @@ fn store(db: &Fixture, events: &[NewEvent]) {
 
 fn claim(db: &Fixture, now: i64) -> Vec<LeasedDelivery> {
     db.claim(&claim_of(now, 100, LeaseToken(now))).unwrap()
+}
+
+/// A crash must not lose an event that was sent, because its cause would create another event with another id.
+#[test]
+fn a_relaxed_transaction_that_stores_an_event_waits_for_the_disk() {
+    let db = postgres();
+    let key = db.activate().id;
+    let setting = |event: NewEvent| {
+        let mut transaction = db.begin(Relaxed).unwrap();
+        transaction.insert_events(&[event]).unwrap();
+        let setting = sql::<Text>("current_setting('synchronous_commit')");
+        transaction.run(|conn| Ok(diesel::select(setting).get_result::<String>(conn)?)).unwrap()
+    };
+    assert_eq!(setting(event_at(5, &key)), "off", "no webhook subscribes to the event");
+    db.register_for(&key, BOUNCED);
+    assert_eq!(setting(event_at(5, &key)), "on");
 }
 
 fn an_event_goes_to_the_subscribed_webhooks_of_its_key(db: &Fixture) {

@@ -15,6 +15,7 @@ on_both!(
     the_first_success_survives_its_delivery_and_its_webhook,
     a_success_beside_other_deliveries_is_shown,
     waiting_opened_and_bounced_envelopes_are_shown,
+    a_skipped_envelope_does_not_wait,
 );
 
 fn send(db: &Fixture, to: &[&Webhook]) -> (EnvelopeId, Vec<LeasedDelivery>) {
@@ -97,4 +98,23 @@ fn waiting_opened_and_bounced_envelopes_are_shown(db: &Fixture) {
     assert_eq!(facts(db, &id, &key), ReceiptFacts { is_bounced: true, ..ReceiptFacts::default() });
     let again = sealpost_domain::DeliveryId { event_id: EventId::Envelope(id), webhook_id: to.id };
     assert!(db.write(Durable, |tx| tx.redeliver(&again, &key, at(60))).unwrap());
+}
+
+fn a_skipped_envelope_does_not_wait(db: &Fixture) {
+    let (sender, key, other) = (db.activate().id, db.activate().id, db.activate().id);
+    let wait = |recipient: ApiKeyId| {
+        let sent = envelope(&sender, &recipient);
+        let envelope_id = sent.meta.id;
+        let waiting = vec![WaitingEnvelope { envelope_id, recipient }];
+        db.apply(&WriteSet { envelopes: vec![sent.into()], waiting, ..WriteSet::default() });
+        envelope_id
+    };
+    let (skipped, of_other) = (wait(key), wait(other));
+    db.write(Durable, |tx| tx.skip_waiting(&key, at(1))).unwrap();
+    let later = wait(key);
+    assert_eq!(facts(db, &skipped, &sender), ReceiptFacts::default());
+    for id in [of_other, later] {
+        let waiting = ReceiptFacts { is_waiting: true, ..ReceiptFacts::default() };
+        assert_eq!(facts(db, &id, &sender), waiting);
+    }
 }

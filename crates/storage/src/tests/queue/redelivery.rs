@@ -12,6 +12,7 @@ use crate::{
 
 on_both!(
     waiting_exhausted_and_succeeded_deliveries_are_sent_again,
+    a_requested_attempt_uses_up_no_step_of_the_schedule,
     a_delivery_under_way_is_sent_again_whatever_its_outcome_is,
     a_410_parks_a_delivery_that_was_to_be_sent_again,
     a_delivery_is_sent_again_after_the_end_or_the_release_of_its_lease,
@@ -58,14 +59,32 @@ fn waiting_exhausted_and_succeeded_deliveries_are_sent_again(db: &Fixture) {
     record(db, of(3), 1100, retry(90_000));
     assert!(sent[..3].iter().all(|delivery| redeliver(db, &to, delivery)));
     assert!(due(db, 4999, 2).is_empty());
-    let expected = [(sent[0].id(), 1), (sent[1].id(), 0), (sent[2].id(), 0)];
+    let expected = [(sent[0].id(), 0), (sent[1].id(), 0), (sent[2].id(), 0)];
     assert_eq!(due(db, 5000, 3), expected);
+}
+
+fn a_requested_attempt_uses_up_no_step_of_the_schedule(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    let attempt = |now: i64, lease: i64, next: i64| {
+        let held = db.claim(&claim_of(now, 10, LeaseToken(lease))).unwrap().remove(0);
+        record(db, &held, now, retry(next));
+        held.attempts
+    };
+    assert_eq!([attempt(1000, 1, 2000), attempt(2000, 2, 90_000)], [0, 1]);
+    for lease in 3..6 {
+        assert!(redeliver(db, &to, &sent[0]));
+        assert_eq!(attempt(5000, lease, 90_000), 1);
+    }
+    let expedited = db.write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(6000), 10));
+    assert_eq!((expedited.unwrap(), attempt(6000, 6, 90_000)), (1, 1));
+    assert_eq!(attempt(90_000, 7, 99_000), 2, "an attempt of the schedule");
 }
 
 /// The request takes effect after the attempt under way, as if it had arrived after the outcome. The log has the attempt.
 fn a_delivery_under_way_is_sent_again_whatever_its_outcome_is(db: &Fixture) {
     let exhausted = Outcome::Exhausted(AttemptFailure::Tls);
-    let outcomes = [(Outcome::Succeeded, 0), (retry(90_000), 1), (exhausted, 0)];
+    let outcomes = [(Outcome::Succeeded, 0), (retry(90_000), 0), (exhausted, 0)];
     for (nth, (outcome, attempts)) in (1..).zip(outcomes) {
         let to = db.register(&db.activate().id);
         let sent = db.send(&to, 1);
@@ -127,7 +146,7 @@ fn a_failed_delivery_under_way_is_recovered_if_it_fails_again(db: &Fixture) {
         let held = held.iter().find(|held| held.id() == sent.id()).unwrap();
         record(db, held, 5400, outcome);
     }
-    assert_eq!(due(db, 5400, 3), [(sent[0].id(), 0), (sent[1].id(), 2)]);
+    assert_eq!(due(db, 5400, 3), [(sent[0].id(), 0), (sent[1].id(), 1)]);
     assert_eq!(db.count("deliveries"), 3, "one succeeded");
 }
 
@@ -181,7 +200,7 @@ fn deliveries_failed_in_a_period_are_due_again(db: &Fixture) {
     let mut found = due(db, 5000, 2);
     // This delivery was claimed only because its first lease has expired.
     found.retain(|(id, _)| *id != sent[5].id());
-    assert_eq!(found, [(sent[1].id(), 0), (sent[2].id(), 1)]);
+    assert_eq!(found, [(sent[1].id(), 0), (sent[2].id(), 0)]);
 }
 
 fn a_recovery_is_bounded_and_can_be_counted_first(db: &Fixture) {

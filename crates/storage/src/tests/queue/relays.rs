@@ -26,6 +26,7 @@ on_both!(
     arrivals_are_found_by_their_time,
     webhooks_with_waiting_deliveries_are_found_in_pages,
     a_delivery_leaves_a_relay_that_has_another_url,
+    a_delivery_to_a_deleted_relay_is_left_to_the_claims,
     a_start_keeps_deliveries_waiting,
     connections_count_until_their_node_expires,
     a_full_webhook_gets_no_further_connection,
@@ -140,16 +141,34 @@ fn webhooks_with_waiting_deliveries_are_found_in_pages(db: &Fixture) {
 }
 
 fn a_delivery_leaves_a_relay_that_has_another_url(db: &Fixture) {
-    let (stays, leaves) = (relay(db, &db.activate()), relay(db, &db.activate()));
+    let stays = relay(db, &db.activate());
     wait(db, &stays, 2);
-    let sent = wait(db, &leaves, 3);
+    let mut sent = Vec::new();
+    let leaving = [3, 2].map(|count| {
+        let leaves = relay(db, &db.activate());
+        sent.extend(wait(db, &leaves, count));
+        leaves.id
+    });
     assert_eq!(db.leave_relays(100).unwrap(), 0);
-    let url = "https://example.org/";
-    db.execute(&format!("UPDATE webhooks SET url = '{url}' WHERE id = '{}'", leaves.id)).unwrap();
-    assert_eq!([db.leave_relays(2).unwrap(), db.leave_relays(2).unwrap()], [2, 1]);
+    for id in leaving {
+        let url = "https://example.org/";
+        db.execute(&format!("UPDATE webhooks SET url = '{url}' WHERE id = '{id}'")).unwrap();
+    }
+    let left = [(); 3].map(|()| db.leave_relays(2).unwrap());
+    assert_eq!(left, [2, 2, 1], "the limit is for all webhooks together");
     let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
     let left: HashSet<_> = ids(&due).into_iter().collect();
     assert_eq!(left, ids(&sent).into_iter().collect());
+}
+
+fn a_delivery_to_a_deleted_relay_is_left_to_the_claims(db: &Fixture) {
+    let to = relay(db, &db.activate());
+    wait(db, &to, 2);
+    db.execute(&format!("DELETE FROM webhooks WHERE id = '{}'", to.id)).unwrap();
+    assert_eq!(db.leave_relays(100).unwrap(), 2);
+    assert!(db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap().is_empty());
+    assert_eq!(db.count("deliveries"), 0, "the claim deletes them");
+    assert_eq!(db.count("waiting_envelopes"), 2, "for another webhook of the recipient");
 }
 
 fn a_start_keeps_deliveries_waiting(db: &Fixture) {

@@ -75,8 +75,8 @@ pub(in crate::queue::statements) fn record_failed(
 ) -> Result<Vec<FailedDelivery>, Fault> {
     let recorded = Statement::<_, (Text, Text, BigInt, Bool)>::query(
         "/* outcomes.record_failed */ UPDATE deliveries AS d SET lease = NULL, due_at = coalesce(d.recover_at, n.due_at),
-             attempts = CASE WHEN n.due_at IS NULL AND d.recover_at IS NOT NULL THEN 0
-                 ELSE n.attempts END,
+             attempts = CASE WHEN d.recover_at IS NULL THEN n.attempts WHEN n.due_at IS NULL THEN 0
+                 ELSE greatest(n.attempts - 1, 0) END,
              last_failure = n.failure, failed_at = n.at
          FROM unnest(?, ?, ?, ?, ?, ?, ?)
              AS n (webhook_id, envelope_id, lease, attempts, due_at, failure, at)

@@ -52,7 +52,8 @@ pub(in crate::queue::statements) fn await_relay(
     Ok(())
 }
 
-/// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues.
+/// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues. Also
+/// finds the deliveries of deleted webhooks, which the next claim deletes.
 pub(in crate::queue::statements) fn leave_relays(
     conn: &mut PgConnection,
     limit: i64,
@@ -69,15 +70,16 @@ pub(in crate::queue::statements) fn leave_relays(
          )
          UPDATE deliveries SET lease = NULL WHERE ctid = ANY (ARRAY(
              SELECT left_over.ctid FROM visited
-             JOIN webhooks AS w ON w.id = ANY (ARRAY[visited.webhook_id])
+             LEFT JOIN webhooks AS w ON w.id = ANY (ARRAY[visited.webhook_id])
              CROSS JOIN LATERAL (
                  SELECT d.ctid FROM deliveries AS d
-                 WHERE d.webhook_id = w.id AND d.lease = -1
+                 WHERE d.webhook_id = visited.webhook_id AND d.lease = -1
                  LIMIT ? FOR UPDATE SKIP LOCKED
              ) AS left_over
-             WHERE w.url <> 'relay:'
+             WHERE w.url IS DISTINCT FROM 'relay:' LIMIT ?
          ))",
     )
+    .bind::<BigInt, _>(limit)
     .bind::<BigInt, _>(limit)
     .execute(conn)?;
     Ok(left)

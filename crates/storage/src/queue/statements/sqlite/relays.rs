@@ -54,7 +54,8 @@ pub(in crate::queue::statements) fn await_relay(
     Ok(())
 }
 
-/// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues.
+/// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues. Also
+/// finds the deliveries of deleted webhooks, which the next claim deletes.
 pub(in crate::queue::statements) fn leave_relays(
     conn: &mut SqliteConnection,
     limit: i64,
@@ -70,9 +71,9 @@ pub(in crate::queue::statements) fn leave_relays(
          )
          UPDATE deliveries SET lease = NULL WHERE (envelope_id, webhook_id) IN (
              SELECT d.envelope_id, d.webhook_id FROM visited
-             JOIN webhooks AS w ON w.id = visited.webhook_id
-             JOIN deliveries AS d ON d.webhook_id = w.id AND d.lease = -1
-             WHERE w.url <> 'relay:' LIMIT ?
+             LEFT JOIN webhooks AS w ON w.id = visited.webhook_id
+             JOIN deliveries AS d ON d.webhook_id = visited.webhook_id AND d.lease = -1
+             WHERE w.url IS NOT 'relay:' LIMIT ?
          )",
     )
     .bind::<BigInt, _>(limit)
