@@ -5,4 +5,4 @@ pub(crate) mod activity;
 mod closing;
 pub(crate) mod erased_handles;
 pub(crate) mod session_details;
-mod used_forms;
+pub(crate) mod used_forms;

@@ -1,6 +1,6 @@
 //! Stores everything on SQLite or PostgreSQL, with diesel.
 //!
-//! A [`Database`] opens a [`Transaction`] or a [`Reader`]. It is also the
+//! A [`Database`] opens a [`Transaction`] or a [`Reader`]. The database is also the
 //! [`Outbox`](sealpost_domain::ports::Outbox) of the dispatcher. A [`DatabaseUrl`] selects the database at run time:
 //!
 //! ```
@@ -30,7 +30,7 @@
 //! | `query` | fragments of SQL: row locks, lists of values, prepared statements, column lists |
 //! | `rows` | the types of rows, each with a column list |
 //! | `records` | accounts, keys, webhooks, envelopes, badges, governance and audit |
-//! | `send` | the send path: admission facts, batch statements, idempotency keys |
+//! | `send` | the send path: admission facts (the rows that a send is decided on), batch statements, idempotency keys |
 //! | `queue` | the delivery queue: claims, leases, outcomes, expedited and repeated deliveries |
 //! | `housekeeping` | retention, daily counts, remains of deleted webhooks |
 //! | `kek_rotation` | replacing encrypted secrets under a new key-encryption key |
@@ -84,6 +84,7 @@ mod settings;
 mod tests;
 
 pub use abort::Abort;
+pub use account::used_forms::UsedForm;
 pub use backup::{BackupFault, backup_identity, check_backup};
 pub use connection::access_hook::Access;
 pub use connection::encryption::{Encryption, EncryptionFault, SslMode};

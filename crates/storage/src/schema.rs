@@ -42,8 +42,9 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The last confirmation of a session, a column of the table `sessions`. Declared separately, because the admission
-    /// facts do not include it.
+    /// The last confirmation of a session: the time at which the client entered the login secret again. The columns
+    /// belong to the table `sessions`. Declared separately, because the admission facts (the rows that a send is
+    /// decided on) do not include them.
     #[sql_name = "sessions"]
     session_confirmations (token) {
         token -> Binary,
@@ -69,8 +70,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The columns of the table `sessions` that the owner sees. Declared separately, because the table for the
-    /// admission facts contains only the first three of these columns.
+    /// The columns of the table `sessions` that the owner sees. Declared separately, because the declaration `sessions`
+    /// has only the columns that the admission facts (the rows that a send is decided on) need.
     #[sql_name = "sessions"]
     session_details (token) {
         token -> Binary,
@@ -548,7 +549,7 @@ diesel::table! {
     used_forms (form) {
         form -> Binary,
         used_at -> BigInt,
-        result -> Nullable<Text>,
+        result -> Nullable<Binary>,
     }
 }
 

@@ -14,5 +14,5 @@ mod wrapping;
 pub use identity::{Identity, Root};
 pub use keyring::{Keyring, KeyringFault};
 pub use provider::{KekProvider, ProviderError};
-pub(crate) use wrapping::StorageLocation;
 pub use wrapping::kek_version;
+pub(crate) use wrapping::{NONCE_LEN, StorageLocation, decrypt, encrypt};

@@ -37,7 +37,7 @@ pub use sealing::{
 };
 pub use secrets::{
     FormId, InviteSecret, KeyToken, LoginSecret, PasswordHash, PasswordHashFault, RecoveryCode,
-    SessionToken, WebhookSecret, same_hash,
+    SessionToken, WebhookSecret, open_form_result, same_hash, seal_form_result,
 };
 pub use signing::{
     IssuerPublicKey, IssuerSecret, encode_status_list, public_key_of, verify_credential,

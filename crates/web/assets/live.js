@@ -1,9 +1,9 @@
 // Adds a button that follows the event log live. Without this script, the page has a link that reloads the log.
 "use strict";
 
-const KEPT_EVENTS = 200;
-
 function follow(place) {
+  const kept = Number(place.dataset.kept);
+  const address = new URL(place.dataset.live, location);
   const status = place.querySelector("[role=status]");
   const button = document.createElement("button");
   button.type = "button";
@@ -38,18 +38,20 @@ function follow(place) {
     const [entry] = event.rows;
     const old = Array.from(table.tBodies).find((body) => body.dataset.event === event.dataset.event);
     if (old) {
-      const rows = Array.from(old.rows);
-      if (rows.some((row) => row.dataset.entry === entry.dataset.entry)) return;
       // A row shows the newest attempt of its delivery. The first row also has the cells of the event.
-      for (const row of rows.filter((row) => row.dataset.webhook !== entry.dataset.webhook)) {
-        row.querySelectorAll(".kind, .parties").forEach((cell) => cell.remove());
-        event.append(row);
+      for (const row of Array.from(old.rows)) {
+        if (row.dataset.webhook === entry.dataset.webhook) {
+          takeOver(row, entry);
+        } else {
+          row.querySelectorAll(".kind, .parties").forEach((cell) => cell.remove());
+          event.append(row);
+        }
       }
       entry.querySelectorAll(".kind, .parties").forEach((cell) => { cell.rowSpan = event.rows.length; });
       old.remove();
     }
     table.tHead.after(event);
-    while (table.tBodies.length > KEPT_EVENTS) table.tBodies[table.tBodies.length - 1].remove();
+    trim(table, kept);
     added += 1;
     show(counted());
   }
@@ -57,9 +59,13 @@ function follow(place) {
   function start() {
     added = 0;
     problem = "";
-    source = new EventSource(place.dataset.live);
+    source = new EventSource(address);
     source.addEventListener("open", () => show(counted()));
-    source.addEventListener("entry", (event) => add(event.data));
+    source.addEventListener("entry", (event) => {
+      // The next stream begins after this attempt.
+      address.searchParams.set("after", event.lastEventId);
+      add(event.data);
+    });
     source.addEventListener("gap", () => {
       problem = " Some attempts are not listed: reload the page.";
       show(counted());
@@ -78,6 +84,35 @@ function follow(place) {
   button.addEventListener("click", () => (source ? stop("") : start()));
   place.prepend(button);
   show("");
+}
+
+// Moves the check mark and the attempts of a delivery to the row of its new attempt.
+function takeOver(old, row) {
+  const [oldBox, box] = [old, row].map((it) => it.querySelector("[name=selected]"));
+  if (oldBox && box) box.checked = oldBox.checked;
+  const [oldResult, result] = [old, row].map((it) => it.querySelector("[data-label=Result]"));
+  const details = oldResult.querySelector("details") ?? document.createElement("details");
+  if (!details.hasChildNodes()) details.innerHTML = '<summary></summary><ul class="tries"></ul>';
+  const [summary, list] = details.children;
+  const [tag, text] = oldResult.childNodes;
+  // A pending delivery is no attempt.
+  if (!tag.matches(".pending")) {
+    const attempt = document.createElement("li");
+    attempt.append(tag, `${text.data.trimEnd()}, `, old.querySelector("[data-label=When] time"));
+    list.prepend(attempt);
+  }
+  const number = list.children.length;
+  if (number === 0) return;
+  summary.textContent = `${number} earlier ${number === 1 ? "attempt" : "attempts"}`;
+  result.append(details);
+}
+
+// Removes the oldest events, those without a check mark first, until the table has at most `kept` deliveries.
+function trim(table, kept) {
+  while (table.tBodies.length > 1 && table.rows.length > kept + 1) {
+    const [, ...older] = table.tBodies;
+    (older.findLast((event) => !event.querySelector(":checked")) ?? older.at(-1)).remove();
+  }
 }
 
 for (const place of document.querySelectorAll("[data-live]")) follow(place);

@@ -74,12 +74,12 @@ CREATE INDEX ix_activity__account_id__id ON activity (account_id, id) WHERE acco
 CREATE INDEX ix_activity__account_id__kind__id ON activity (account_id, kind, id) WHERE account_id IS NOT NULL;
 
 -- Submitted forms of the dashboard. A second submission of the same form finds its row, and has no effect. Only the
--- hash of a form's id is stored, with the path of the page that shows the result. The path is NULL until the action has
--- ended.
+-- hash of a form's id is stored, with the result, encrypted under a key that is derived from the id. The result is NULL
+-- until the action has ended.
 CREATE TABLE used_forms (
     form BYTEA PRIMARY KEY,
     used_at BIGINT NOT NULL,
-    result TEXT
+    result BYTEA
 );
 CREATE INDEX ix_used_forms__used_at ON used_forms (used_at);
 

@@ -1,20 +1,23 @@
 //! Tests of the operator console, the web pages on the operations address.
 
+use sealpost_wallet::FormId;
 use serde_json::json;
 
 use crate::support::{
-    Database, chromium,
+    Database, SOON, chromium,
     console::{ConsoleServer, Desk, Staff, sign_in},
-    on_both, on_embedded, root, run_node, text,
+    eventually, on_both, on_embedded, root, run_node, text,
 };
 
 on_both!(
     each_form_performs_its_act,
+    a_form_that_is_sent_twice_acts_once,
     a_wrong_form_changes_nothing,
     a_rejected_form_shows_its_error_and_keeps_what_was_typed,
     each_tab_of_a_key_shows_its_forms,
     a_disabled_webhook_shows_its_reason,
     a_key_is_found_by_its_names,
+    a_wrong_parameter_in_an_address_shows_an_error_page,
     a_form_of_another_site_changes_nothing,
     a_viewer_sees_and_may_not_act,
     a_session_ends_with_sign_out_and_cannot_be_forged,
@@ -30,7 +33,7 @@ fn every_page_works_in_a_browser(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let client = server.server.client();
     let label = "<img src=x onerror=\"document.title='owned'\">";
-    let activated = client.activate(&json!({"label": label, "handle": "herodotus"})).ok();
+    let activated = client.activate(&json!({"label": label, "handle": "w".repeat(32)})).ok();
     let staff = Staff::Alice;
     let known = json!({
         "key": activated["api_key_id"], "account": activated["account_id"], "label": label,
@@ -103,6 +106,24 @@ fn each_form_performs_its_act(database: &Database) {
     }
 }
 
+fn a_form_that_is_sent_twice_acts_once(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity();
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let path = format!("/console/keys/{}/attest", bob.key);
+    let id = FormId::generate().unwrap();
+    let submit = |check: &str| {
+        let (token, id) = (desk.form_token(), id.expose());
+        let form = format!("form_token={token}&form_id={id}&check={check}&result=passed&reason=r");
+        desk.post_as_is(&path, &form, &[("Sec-Fetch-Site", "same-origin")])
+    };
+    assert_eq!(submit("A+B").status, 422, "a rejected form can be sent again");
+    let [first, second] = [submit("identity_verified"), submit("identity_verified")];
+    assert_eq!([first.status, second.status], [303, 303]);
+    assert_eq!(first.header("set-cookie"), second.header("set-cookie"));
+    assert_eq!(server.act("/audit/list", &json!({}))["entries"].as_array().unwrap().len(), 1);
+}
+
 fn a_wrong_form_changes_nothing(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let bob = server.server.client().new_identity();
@@ -159,6 +180,8 @@ fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database)
         ] {
             assert!(page.contains(&part), "{path} {form} lacks {part}: {page}");
         }
+        let (_, error) = page.split_once(&format!("id=\"{field}-error\">")).unwrap();
+        assert!(error.starts_with(char::is_uppercase), "{path} {form}: {error}");
     }
     // A refusal of the service is shown on the page of the form, too.
     let enforce = "form=governance&subject=key&do=enforce&reason=r1";
@@ -259,6 +282,19 @@ fn a_key_is_found_by_its_names(database: &Database) {
     assert_eq!(desk.get("/console/nowhere").status, 404);
 }
 
+fn a_wrong_parameter_in_an_address_shows_an_error_page(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    for path in ["/console/audit?before=abc", "/console?cursor=a&cursor=b"] {
+        let response = desk.get(path);
+        let kind = response.header("content-type");
+        assert_eq!((response.status, kind), (400, Some("text/html; charset=utf-8")), "{path}");
+        let page = String::from_utf8(response.body).unwrap();
+        assert!(page.contains("has a wrong parameter"), "{page}");
+        assert!(page.contains("To the console"), "{page}");
+    }
+}
+
 fn the_plan_form_shows_the_present_overage(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let bob = server.server.client().new_identity();
@@ -352,9 +388,11 @@ fn a_session_ends_with_sign_out_and_cannot_be_forged(database: &Database) {
     assert!(!is_in(token), "the copy of a cookie");
     assert_eq!(vera.get("/console").status, 200);
     drop(server);
-    let expired = ConsoleServer::start(database, &["--console-session-ttl", "0s"]);
-    let desk = Desk::sign_in(&expired.ops, Staff::Alice);
-    assert_eq!(desk.get("/console").header("location"), Some("/console/sign-in"));
+    let brief = ConsoleServer::start(database, &["--console-session-ttl", "1ms"]);
+    let desk = Desk::sign_in(&brief.ops, Staff::Alice);
+    eventually("the session ends", SOON, || {
+        (desk.get("/console").header("location") == Some("/console/sign-in")).then_some(())
+    });
 }
 
 fn guesses_of_a_password_are_throttled(database: &Database) {

@@ -121,6 +121,9 @@ async function showOtherErrors(page, identity) {
   await page.fill('#block', 'no-such-name');
   await page.click('button:has-text("Block")');
   await showsError(page, '#block', 'no-such-name');
+  await page.fill('#block', '   ');
+  await page.click('button:has-text("Block")');
+  await showsError(page, '#block', '');
   await page.goto(`${identity}/revoke`);
   await page.fill('#typed', 'ak_other');
   await page.click('button.danger');

@@ -1,16 +1,16 @@
-// Follows the event log of a key in a real browser: new attempts appear without a reload, a further stream ends the
-// oldest, and the end of the session ends the stream.
+// Follows the event log of a key in a real browser: only new attempts appear, without a reload, and the page keeps check
+// marks and earlier attempts. A further stream ends the oldest, and the end of the session ends the stream.
 //
 //   node live.mjs BASE_URL CHROMIUM IDENTITY [FOLDER_FOR_SCREENSHOTS]
 //
-// IDENTITY is JSON: account, login secret, session token, and an API key with a webhook and one delivered event. The
-// account may open one stream.
+// IDENTITY is JSON: account, login secret, session token, and an API key with a webhook and one event that was delivered
+// at the third attempt. The account may open one stream.
 import assert from 'node:assert/strict';
 
 import { assertCount, checkAccessibility, launch, signIn } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
-const { id, secret, key, token } = JSON.parse(known);
+const { id, secret, key, token, hook, event } = JSON.parse(known);
 
 const browser = await launch(executablePath);
 try {
@@ -29,13 +29,24 @@ async function follow() {
   await signIn(page, base, id, secret);
   await page.goto(`${base}/dashboard/keys/${key}/events`);
   await assertCount(page.locator('table.log > tbody > tr'), 1);
+  await lookAtStream(page, user);
+  await page.check('[name=selected]');
+  await page.click('text=2 earlier attempts');
   await page.click('text=Follow live');
   await says(page, 'Live: waiting for attempts.');
+  await keepsEvent(page, 2);
+
+  await sendAgain();
+  await page.waitForSelector('text=3 earlier attempts');
+  await says(page, 'Live: 1 new attempt.');
+  await assertCount(page.locator('table.log > tbody > tr'), 1, 'the event is listed once');
+  await keepsEvent(page, 3);
 
   const envelope = await send();
   await page.waitForSelector(`table.log > tbody > tr:first-child:has([title="${envelope}"])`);
-  await says(page, 'Live: 1 new attempt.');
+  await says(page, 'Live: 2 new attempts.');
   await assertCount(page.locator('table.log > tbody > tr'), 2, 'an entry is listed once');
+  await keepsEvent(page, 3);
   await checkAccessibility(page);
   if (shots) await page.screenshot({ path: `${shots}/live.png`, fullPage: true });
 
@@ -53,6 +64,38 @@ async function follow() {
   assert.deepEqual(problems, []);
 }
 
+// The stream begins after the newest attempt of the page, or after the newest one that the browser got before.
+async function lookAtStream(page, user) {
+  const address = new URL(await page.getAttribute('[data-live]', 'data-live'), base);
+  const cookie = (await user.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+  assert.equal(await readStream(address, { cookie }, '\n\n'), 'retry: 3000\n\n', 'the page has all attempts');
+  const text = await readStream(address, { cookie, 'last-event-id': '0' }, '</tbody>\n\n', 3);
+  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  assert.deepEqual(ids, ids.toSorted((one, other) => one - other));
+  assert.equal(ids.length, 3, text);
+  assert.equal(address.searchParams.get('after'), String(ids.at(-1)));
+}
+
+// Reads a stream until it has `end` as often as expected.
+async function readStream(address, headers, end, times = 1) {
+  const stop = new AbortController();
+  const response = await fetch(address, { headers, signal: stop.signal });
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.split(end).length > times) break;
+  }
+  stop.abort();
+  return text;
+}
+
+async function keepsEvent(page, earlier) {
+  const row = page.locator(`table.log > tbody[data-event="${event}"] > tr`);
+  assert.ok(await row.locator('[name=selected]').isChecked(), 'the event is still selected');
+  assert.equal(await row.locator('details[open] li').count(), earlier, 'the earlier attempts are still listed');
+}
+
 async function says(page, text) {
   await page.waitForFunction((wanted) => document.querySelector('[data-live] [role=status]').textContent === wanted, text);
 }
@@ -60,6 +103,10 @@ async function says(page, text) {
 async function send() {
   const { envelope_id: envelope } = await call('/v1/channel/send', { to: key, message: 'x' });
   return envelope;
+}
+
+async function sendAgain() {
+  await call('/v1/webhooks', { action: 'redeliver', webhook_id: hook, envelope_id: event });
 }
 
 async function endSessions() {

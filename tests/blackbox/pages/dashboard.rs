@@ -1,6 +1,7 @@
 //! Tests of every page and form of the dashboard in a real browser, and of the protection against other sites and other
 //! accounts.
 
+use sealpost_wallet::{FormId, RecoveryCode};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -26,9 +27,12 @@ on_both!(
     a_failing_webhook_is_marked_on_all_pages_until_it_succeeds,
     the_chart_includes_the_newest_messages,
     the_event_log_lists_all_webhooks_of_a_key,
+    a_redelivery_of_no_event_or_too_many_events_says_why,
     the_page_of_an_event_shows_its_request_as_it_was_sent,
     a_test_event_is_sent_from_the_page_of_a_webhook,
     a_form_acts_once_also_on_another_node,
+    a_recovery_that_is_sent_twice_shows_its_secrets_twice,
+    a_form_of_another_site_ends_no_session,
 );
 on_embedded!(
     every_page_works_in_a_browser,
@@ -47,15 +51,17 @@ fn every_page_works_in_a_browser(database: &Database) {
 }
 
 fn the_event_log_is_followed_live_in_a_browser(database: &Database) {
-    let server = database.serve_with(&["--live-logs-per-account", "1"]);
-    let (client, receiver) = (server.client(), Receiver::start());
+    let settings = ["--live-logs-per-account", "1", "--webhook-retry-schedule", "10ms,10ms"];
+    let server = database.serve_with(&settings);
+    let client = server.client();
+    let receiver = Receiver::reacting(|nth| Reaction::Status(if nth < 2 { 500 } else { 204 }));
     let alice = client.new_identity();
-    client.register(&alice, &receiver.url);
-    client.send(&alice, &alice.key, "x").ok();
-    receiver.await_requests(1);
-    eventually("the attempt is logged", SOON, || (database.count("attempts") == 1).then_some(()));
+    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
+    let event = text(&client.send(&alice, &alice.key, "x").ok(), "envelope_id");
+    eventually("all attempts are logged", SOON, || (database.count("attempts") == 3).then_some(()));
     let known = json!({
         "id": alice.account, "secret": alice.login_secret, "key": alice.key, "token": alice.token,
+        "hook": hook, "event": event,
     });
     let program = root().join("tests/blackbox/oracles/live.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
@@ -391,6 +397,12 @@ fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
         "accept": "allowlist", "receipts": "none", "listed": false, "allowed": [], "blocked": [],
     });
     assert_eq!(client.act(&bob, "/v1/did/policy", &json!({})).ok(), policy);
+    for names in ["", "+++", "%2C+%2C"] {
+        let without = submit(&format!("do=block&names={names}"));
+        assert_eq!(without.status, 422, "{names}");
+        let page = String::from_utf8_lossy(&without.body);
+        assert!(page.contains("id=\"block-error\">Give at least one API key or handle."), "{page}");
+    }
     let unknown = submit("do=block&names=stranger");
     assert_eq!(unknown.status, 404);
     assert!(String::from_utf8_lossy(&unknown.body).contains("API key or handle has this name"));
@@ -406,7 +418,10 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
     let browser = Browser::sign_in(client, &bob);
     let page = |event: &str| format!("/dashboard/keys/{}/events/{event}", bob.key);
     let shown = browser.page(&page(&envelope));
-    assert!(shown.contains("Block <strong>somebody") && shown.contains(&alice.key), "{shown}");
+    assert!(
+        shown.contains("Block <strong><bdi>somebody</bdi>") && shown.contains(&alice.key),
+        "{shown}"
+    );
     let form = format!("form_token={}", browser.form_token());
     for other in ["env_01h455vb4pex5vsknk084sn02q", "evt_01h455vb4pex5vsknk084sn02q"] {
         assert_eq!(browser.post(&page(other), &form, "same-origin").status, 404, "{other}");
@@ -497,6 +512,31 @@ fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
     assert_eq!(stranger.get(&own).status, 404);
 }
 
+fn a_redelivery_of_no_event_or_too_many_events_says_why(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let alice = client.new_identity();
+    let hook = text(&client.register(&alice, "http://127.0.0.1:9999/"), "webhook_id");
+    let browser = Browser::sign_in(client, &alice);
+    let log = format!("/dashboard/keys/{}/events", alice.key);
+    let webhook = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
+    // These ids have the length of real ones, so the form with 150 events is the longest form of the page.
+    let value = |n| format!("selected={}+{hook}+env_01h455vb4pex5vsknk084s{n:04}", alice.key);
+    for (number, why) in [
+        (0, "No event is selected."),
+        (150, ""),
+        (151, "At most 150 events can be sent again at once."),
+    ] {
+        let selected = (0..number).map(value).collect::<Vec<_>>().join("&");
+        let shown = browser.submit(&log, &selected);
+        let problem = format!("class=\"problem\" role=\"alert\" tabindex=\"-1\" autofocus>{why}");
+        assert!(shown.contains(&problem), "{number}: {shown}");
+        let shown = browser.submit(&webhook, &format!("do=redeliver&{selected}"));
+        let problem = format!("class=\"problem\" role=\"status\">{why}");
+        assert!(shown.contains(&problem), "{number}: {shown}");
+    }
+}
+
 fn the_page_of_an_event_shows_its_request_as_it_was_sent(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=0"]);
     let client = server.client();
@@ -552,6 +592,41 @@ fn browse(database: &Database, program: &str) {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
+/// A second click sends the form again, and the browser drops the first response.
+fn a_recovery_that_is_sent_twice_shows_its_secrets_twice(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let activated = client.activate(&json!({"label": "somebody"})).ok();
+    let id = FormId::generate().unwrap();
+    let recover = |code: &str| {
+        let form = format!(
+            "account_id={}&recovery_code={code}&form_id={}",
+            text(&activated, "account_id"),
+            id.expose()
+        );
+        let request = client.post("/dashboard/recover").header("Sec-Fetch-Site", "same-origin");
+        request.body("application/x-www-form-urlencoded", form.as_bytes()).response()
+    };
+    let wrong = recover(RecoveryCode::generate().unwrap().expose());
+    assert_eq!(wrong.status, 401);
+    assert_eq!(database.count("used_forms"), 0, "a wrong code stores nothing");
+    let code = text(&activated, "recovery_code");
+    let [first, second] = [recover(&code), recover(&code)];
+    assert_eq!([first.status, second.status], [303, 303]);
+    assert_eq!(first.header("location"), Some("/dashboard/recovered"));
+    assert_eq!(first.header("set-cookie"), second.header("set-cookie"), "the same secrets");
+}
+
+fn a_form_of_another_site_ends_no_session(database: &Database) {
+    let server = database.serve();
+    // The browser sends no `SameSite=Lax` cookie with a form of another site.
+    let request = server.client().post("/dashboard/keys").header("Sec-Fetch-Site", "cross-site");
+    let response = request.body("application/x-www-form-urlencoded", b"label=x").response();
+    assert_eq!(response.status, 303);
+    assert_eq!(response.header("location"), Some("/dashboard/sign-in"));
+    assert_eq!(response.header("set-cookie"), None);
+}
+
 fn a_form_acts_once_also_on_another_node(database: &Database) {
     let server = database.serve();
     let client = server.client();
@@ -577,7 +652,11 @@ fn a_form_acts_once_also_on_another_node(database: &Database) {
     let browser = Browser { client: server.client(), cookie };
     let again = browser.post_as_is(&path, &fields, "same-origin");
     assert_eq!(again.header("location"), first.header("location"));
-    let page = browser.follow(&again);
+    // The browser may have dropped the first response, so the secret is shown again for two minutes.
+    assert_eq!(browser.follow(&again), page);
+    database.by_hand("UPDATE used_forms SET used_at = used_at - 120000");
+    let late = browser.post_as_is(&path, &fields, "same-origin");
+    let page = browser.follow(&late);
     assert!(page.contains("This form was sent before"), "{page}");
     assert!(page.contains("The secret was shown once") && !page.contains("whsec_"), "{page}");
     let listed = server.client().manage(&alice, &json!({"action": "list"})).ok();

@@ -18,11 +18,13 @@ on_both!(
     the_event_log_filters_by_kind_with_counts,
     a_row_of_the_event_log_has_its_sender_and_its_attempts,
     lists_of_another_account_are_not_shown,
+    a_wrong_parameter_in_an_address_shows_an_error_page,
 );
 on_embedded!(
     the_lists_work_in_a_browser,
     a_webhook_without_a_response_is_shown_in_a_browser,
     the_deliveries_of_an_event_stand_together_in_a_browser,
+    long_names_fit_into_each_page_in_a_browser,
 );
 
 fn the_lists_work_in_a_browser(database: &Database) {
@@ -98,6 +100,27 @@ fn the_deliveries_of_an_event_stand_together_in_a_browser(database: &Database) {
         "good": good, "long": long, "gone": gone,
     });
     let program = root().join("tests/blackbox/oracles/events.mjs");
+    let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+fn long_names_fit_into_each_page_in_a_browser(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let (client, receiver) = (server.client(), Receiver::start());
+    let names = json!({"label": "W".repeat(100), "handle": "w".repeat(32)});
+    let alice = client.activate_and_log_in(&names);
+    client.register(&alice, &receiver.url);
+    let envelope = send(client, &alice, &alice.key, &json!({"thread": "T".repeat(64)}));
+    eventually("the attempt is logged", SOON, || (database.count("attempts") == 1).then_some(()));
+    let key = format!("/dashboard/keys/{}", alice.key);
+    let own = ["events", "senders", "sent", "webhooks"].map(|tab| format!("{key}/{tab}"));
+    let mut paths = ["", "/events", "/keys", "/sent", "/webhooks"]
+        .map(|page| format!("/dashboard{page}"))
+        .to_vec();
+    paths.extend(own);
+    paths.push(format!("{key}/events/{envelope}"));
+    let known = json!({"id": alice.account, "secret": alice.login_secret, "paths": paths});
+    let program = root().join("tests/blackbox/oracles/long_names.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
@@ -244,6 +267,8 @@ fn the_pages_of_an_account_list_all_its_identities(database: &Database) {
     let again = browser.submit("/dashboard/events", &selected);
     assert!(again.contains("1 event is sent again now."), "{again}");
     second.await_requests(2);
+    let identities = browser.page("/dashboard/keys");
+    assert_eq!(identities.matches(">1 message this month").count(), 2, "{identities}");
 }
 
 fn a_webhook_is_changed_on_its_page(database: &Database) {
@@ -337,7 +362,7 @@ fn the_event_log_filters_by_kind_with_counts(database: &Database) {
     });
     for (kind, is_listed) in [("envelope.received", true), ("envelope.bounced", false)] {
         let page = browser.page(&format!("{log}?kind={kind}"));
-        assert_eq!(page.matches("<tr data-entry").count(), 1, "{kind}: {page}");
+        assert_eq!(page.matches("<tr data-webhook").count(), 1, "{kind}: {page}");
         assert_eq!(page.contains(&format!("title=\"{received}\"")), is_listed, "{kind}");
     }
     assert!(browser.page(&format!("{log}?kind=usage.threshold")).contains("No event matches"));
@@ -361,7 +386,7 @@ fn a_row_of_the_event_log_has_its_sender_and_its_attempts(database: &Database) {
         let page = browser.page(&format!("/dashboard/keys/{}/events", bob.key));
         page.contains("tag exhausted").then_some(page)
     });
-    assert_eq!(page.matches("<tr data-entry").count(), 1, "one row for one event: {page}");
+    assert_eq!(page.matches("<tr data-webhook").count(), 1, "one row for one event: {page}");
     assert!(page.contains("2 earlier attempts") && page.contains("@alice"), "{page}");
     assert!(!page.contains("Block"), "{page}");
     let event = browser.page(&format!("/dashboard/keys/{}/events/{envelope}", bob.key));
@@ -397,4 +422,22 @@ fn lists_of_another_account_are_not_shown(database: &Database) {
     let form = format!("form_token={}&url=http%3A%2F%2F127.0.0.1%3A9999%2F", browser.form_token());
     let change = format!("/dashboard/keys/{}/webhooks/{hook}/change", alice.key);
     assert_eq!(browser.post(&change, &form, "same-origin").status, 404);
+}
+
+fn a_wrong_parameter_in_an_address_shows_an_error_page(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let browser = Browser::sign_in(client, &client.new_identity());
+    for path in [
+        "/dashboard/sign-in?next=a&next=b",
+        "/dashboard/activity?cursor=a&cursor=b",
+        "/dashboard/sent?state=a&state=b",
+    ] {
+        let response = browser.get(path);
+        let kind = response.header("content-type");
+        assert_eq!((response.status, kind), (400, Some("text/html; charset=utf-8")), "{path}");
+        let page = String::from_utf8(response.body).unwrap();
+        assert!(page.contains("has a wrong parameter"), "{page}");
+        assert!(page.contains("href=\"/dashboard\""), "{page}");
+    }
 }

@@ -112,8 +112,9 @@ impl Client {
         self.activate_and_log_in(&json!({"label": "somebody", "handle": handle}))
     }
 
+    /// Creates an account with the API key that `body` describes, and opens a session.
     #[track_caller]
-    fn activate_and_log_in(&self, body: &Value) -> Identity {
+    pub(crate) fn activate_and_log_in(&self, body: &Value) -> Identity {
         let activated = self.activate(body).ok();
         let (account, secret) = (text(&activated, "account_id"), text(&activated, "login_secret"));
         let session = self.login(&account, &secret).ok();

@@ -8,6 +8,7 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sealpost_wallet::FormId;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -187,8 +188,14 @@ impl<'a> Desk<'a> {
         self.post(path, &form, &[("Sec-Fetch-Site", "same-origin")])
     }
 
-    /// Submits a form with these headers.
+    /// Submits a form with a fresh id, and with these headers.
     pub(crate) fn post(&self, path: &str, form: &str, headers: &[(&str, &str)]) -> Response {
+        let id = FormId::generate().unwrap();
+        self.post_as_is(path, &format!("{form}&form_id={}", id.expose()), headers)
+    }
+
+    /// Submits a form whose fields include its id.
+    pub(crate) fn post_as_is(&self, path: &str, form: &str, headers: &[(&str, &str)]) -> Response {
         let mut request = self.ops.post(path).header("Cookie", &self.cookie);
         for (name, value) in headers {
             request = request.header(name, value);

@@ -3,8 +3,8 @@
 use std::{cmp::Reverse, collections::HashSet};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Attempt, Description, EnvelopeId, EventId, EventKind, PendingDelivery,
-    Timestamp, Webhook, WebhookId, WebhookStatus, ports::WebhookOwner,
+    AccountId, ApiKeyId, Attempt, AttemptNumber, Description, EnvelopeId, EventId, EventKind,
+    PendingDelivery, Timestamp, Webhook, WebhookId, WebhookStatus, ports::WebhookOwner,
 };
 use sealpost_storage::Reader;
 
@@ -36,8 +36,8 @@ pub struct ListEvents {
     pub limit: u32,
     /// The `next` of the previous page; `None` for the first page.
     pub cursor: Option<EventLogCursor>,
-    /// Whether the first page of all states begins with the deliveries that were not attempted yet. These deliveries do
-    /// not count against `limit`, but at most `limit` of them are listed.
+    /// If true, the first page of a list without `state` begins with the deliveries that were not attempted yet. These
+    /// deliveries do not count against `limit`, but at most `limit` of them are listed.
     pub with_unattempted: bool,
 }
 
@@ -60,6 +60,8 @@ pub struct EventLogEntry {
     pub delivery: DeliveryView,
     /// The kind and the sender of the event.
     pub origin: EventOrigin,
+    /// The position of the attempt in the log of all attempts. `None` for a pending delivery.
+    pub number: Option<AttemptNumber>,
 }
 
 /// A webhook in an event log.
@@ -83,7 +85,7 @@ pub struct LoggedWebhook {
 type PlacedEntry = (EventLogCursor, EventLogEntry);
 
 impl Owner<'_> {
-    /// Returns a page of the event log of a key, or of all keys of the account.
+    /// Returns a page of the event log of a key, or of all keys of the account. Refuses a key of another account.
     pub async fn events(
         &self,
         key: Option<&ApiKeyId>,
@@ -116,7 +118,8 @@ impl Owner<'_> {
     }
 }
 
-/// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first.
+/// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first. Refuses a key of
+/// another account.
 pub(super) fn logged_webhooks(
     reader: &mut Reader,
     account: AccountId,
@@ -239,14 +242,15 @@ fn entries_of(
 
 impl EventLogEntry {
     pub(super) fn attempt(webhook: &Webhook, attempt: Attempt) -> Self {
+        let number = Some(attempt.number);
         let (webhook, delivery) = (LoggedWebhook::new(webhook), attempt_view(attempt));
-        Self { webhook, delivery, origin: EventOrigin::default() }
+        Self { webhook, delivery, origin: EventOrigin::default(), number }
     }
 
     pub(super) fn pending(webhook: &Webhook, pending: PendingDelivery) -> Self {
         let (webhook, delivery) =
-            (LoggedWebhook::new(webhook), pending_view(pending, webhook.status));
-        Self { webhook, delivery, origin: EventOrigin::default() }
+            (LoggedWebhook::new(webhook), pending_view(pending, webhook.is_active()));
+        Self { webhook, delivery, origin: EventOrigin::default(), number: None }
     }
 }
 
@@ -264,8 +268,8 @@ impl LoggedWebhook {
 }
 
 impl Owner<'_> {
-    /// Counts the events of each kind in the newest 200 log entries of each webhook: those of a key, or of all keys of
-    /// the account. Empty if the server offers only one kind.
+    /// Counts the events of each kind in the newest 200 log entries of each webhook of a key. Without a key, counts
+    /// those of the newest 50 webhooks of the account. Empty if the server offers only one kind of event.
     pub async fn event_kinds(
         &self,
         key: Option<&ApiKeyId>,

@@ -1,20 +1,30 @@
-//! Lets each form of the dashboard take effect only once. If a browser sends a form again, for example after a reload,
-//! the user gets the result of the first time.
+//! Lets each form of the dashboard take effect only once. If a browser sends a form again, for example after a second
+//! click, the user gets the result of the first time.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sealpost_domain::{TokenHash, ports::Durability};
-use sealpost_wallet::{FormId, WalletError};
+use sealpost_storage::UsedForm;
+use sealpost_wallet::{FormId, WalletError, open_form_result, seal_form_result};
+use tokio::time::sleep;
+use zeroize::Zeroizing;
 
 use crate::{account::Accounts, error::Error, sealpost::core::Core};
 
-/// The use of a form.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FormUse {
-    /// The form was not used before. This use is now recorded.
-    First,
-    /// The form was used before. Contains the path of the page with the result; `None` if the act has not ended.
-    Repeated(Option<String>),
+/// The id of a form that a browser sent, and its hash, which the database stores.
+#[derive(Clone)]
+pub struct SentForm {
+    id: Zeroizing<String>,
+    hash: TokenHash,
+}
+
+/// The result of a form that was sent before.
+pub struct FormResult {
+    /// The content that the first use stored.
+    pub content: Zeroizing<Vec<u8>>,
+    /// True if the form was first used at most two minutes ago. Only then may a repetition show secrets again: later,
+    /// another person may use the browser.
+    pub is_recent: bool,
 }
 
 /// Generates the id of a form on a page.
@@ -22,39 +32,77 @@ pub fn new_form_id() -> Result<String, WalletError> {
     Ok(FormId::generate()?.expose().to_owned())
 }
 
-/// Returns the hash of a form's id. `None` if the id is malformed.
-pub fn form_hash(form_id: &str) -> Option<TokenHash> {
-    FormId::hash_of(form_id)
+impl SentForm {
+    /// Parses the id of a form. `None` if the id is malformed.
+    pub fn parse(id: &str) -> Option<Self> {
+        let hash = FormId::hash_of(id)?;
+        Some(Self { id: Zeroizing::new(id.to_owned()), hash })
+    }
 }
 
 impl Accounts {
-    /// Records the use of a form, before the action that the form requests. Returns whether the form was used before.
-    pub async fn use_form(&self, form: TokenHash) -> Result<FormUse, Error> {
+    /// Records the use of a form, before or after the action that the form requests. Returns `false` if the form was
+    /// used before.
+    pub async fn use_form(&self, form: &SentForm) -> Result<bool, Error> {
+        let hash = form.hash;
         let use_form = move |core: &Arc<Core>| {
             let now = core.clock.now();
-            Ok(core.store.write(Durability::Durable, |tx| {
-                if tx.use_form(&form, now)? {
-                    return Ok(FormUse::First);
-                }
-                tx.form_result(&form).map(FormUse::Repeated)
-            })?)
+            Ok(core.store.write(Durability::Durable, |tx| tx.use_form(&hash, now))?)
         };
         self.core.block(&self.core, use_form).await
     }
 
-    /// Stores the path of the page with the result of a used form.
-    pub async fn set_form_result(&self, form: TokenHash, path: String) -> Result<(), Error> {
+    /// Stores the result of a used form, encrypted under a key that is derived from the id of the form.
+    pub async fn set_form_result(&self, form: &SentForm, result: &[u8]) -> Result<(), Error> {
+        let (hash, sealed) = (form.hash, seal_form_result(&form.id, result)?);
         let write = move |core: &Arc<Core>| {
-            Ok(core.store.write(Durability::Relaxed, |tx| tx.set_form_result(&form, &path))?)
+            Ok(core.store.write(Durability::Relaxed, |tx| tx.set_form_result(&hash, &sealed))?)
         };
         self.core.block(&self.core, write).await
     }
 
+    /// Returns the result of a form that was used before. Waits up to `wait` for it, because the action that the form
+    /// requests may still run. `None` if no result is stored by then.
+    pub async fn form_result(
+        &self,
+        form: &SentForm,
+        wait: Duration,
+    ) -> Result<Option<FormResult>, Error> {
+        let mut left = wait;
+        loop {
+            if let Some(result) = self.stored_form_result(form).await? {
+                return Ok(Some(result));
+            }
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let pause = left.min(RESULT_CHECKED_EVERY);
+            sleep(pause).await;
+            left -= pause;
+        }
+    }
+
+    async fn stored_form_result(&self, form: &SentForm) -> Result<Option<FormResult>, Error> {
+        let hash = form.hash;
+        let read =
+            move |core: &Arc<Core>| Ok(core.store.read(|reader| reader.form_result(&hash))?);
+        let used = self.core.block(&self.core, read).await?;
+        let Some(UsedForm { used_at, result: Some(sealed) }) = used else { return Ok(None) };
+        let is_recent = self.core.clock.now() < used_at.plus(SHOWN_AGAIN_FOR);
+        let content = open_form_result(&form.id, &sealed);
+        Ok(content.map(|content| FormResult { content, is_recent }))
+    }
+
     /// Deletes the recorded use of a form, so that the user can send the form again after a rejection.
-    pub async fn release_form(&self, form: TokenHash) -> Result<(), Error> {
+    pub async fn release_form(&self, form: &SentForm) -> Result<(), Error> {
+        let hash = form.hash;
         let write = move |core: &Arc<Core>| {
-            Ok(core.store.write(Durability::Relaxed, |tx| tx.release_form(&form))?)
+            Ok(core.store.write(Durability::Relaxed, |tx| tx.release_form(&hash))?)
         };
         self.core.block(&self.core, write).await
     }
 }
+
+/// Time after the first use of a form for which a repetition shows secrets again.
+const SHOWN_AGAIN_FOR: Duration = Duration::from_mins(2);
+const RESULT_CHECKED_EVERY: Duration = Duration::from_millis(250);

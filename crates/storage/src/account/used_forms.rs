@@ -1,10 +1,13 @@
-//! Stores which forms of the dashboard were sent, and where their results are shown.
+//! Stores which forms of the dashboard were sent, and their results.
 
 use diesel::prelude::*;
 use sealpost_domain::{Timestamp, TokenHash, ports::StoreError};
 
 use crate::{
-    connection::{on_backend, transaction::Transaction},
+    connection::{
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     schema::used_forms as f,
 };
 
@@ -18,16 +21,10 @@ impl Transaction {
         )
     }
 
-    /// Stores the path of the page that shows the result of a used form.
-    pub fn set_form_result(&mut self, form: &TokenHash, path: &str) -> Result<(), StoreError> {
-        let used = diesel::update(f::table.find(form.0.to_vec())).set(f::result.eq(path));
+    /// Stores the encrypted result of a used form.
+    pub fn set_form_result(&mut self, form: &TokenHash, result: &[u8]) -> Result<(), StoreError> {
+        let used = diesel::update(f::table.find(form.0.to_vec())).set(f::result.eq(result));
         self.run(|conn| Ok(used.execute(conn).map(drop)?))
-    }
-
-    /// Returns the path of the page that shows the result of a used form. `None` if no path is stored.
-    pub fn form_result(&mut self, form: &TokenHash) -> Result<Option<String>, StoreError> {
-        let result = f::table.find(form.0.to_vec()).select(f::result);
-        self.run(|conn| Ok(result.first::<Option<String>>(conn).optional()?.flatten()))
     }
 
     /// Deletes the use of a form, so that the form can be sent again.
@@ -35,4 +32,25 @@ impl Transaction {
         let used = diesel::delete(f::table.find(form.0.to_vec()));
         self.run(|conn| Ok(used.execute(conn).map(drop)?))
     }
+}
+
+impl Reader {
+    /// Finds a used form. `None` if the form was not used.
+    pub fn form_result(&mut self, form: &TokenHash) -> Result<Option<UsedForm>, StoreError> {
+        let used = f::table.find(form.0.to_vec()).select((f::used_at, f::result));
+        self.run(|conn| {
+            let used = used.first::<(i64, Option<Vec<u8>>)>(conn).optional()?;
+            let read = |(at, result)| UsedForm { used_at: Timestamp::from_millis(at), result };
+            Ok(used.map(read))
+        })
+    }
+}
+
+/// A form of the dashboard that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedForm {
+    /// Time of the first use.
+    pub used_at: Timestamp,
+    /// The encrypted result. `None` until the action of the form has ended.
+    pub result: Option<Vec<u8>>,
 }

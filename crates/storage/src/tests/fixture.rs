@@ -362,7 +362,8 @@ pub(in crate::tests) fn key(account_id: &AccountId) -> ApiKey {
     ApiKey {
         id,
         account_id: *account_id,
-        label: Label::parse("O'Brien \"süß\"").unwrap(),
+        // A stored label can be older than the rule that refuses U+202E in a new one.
+        label: Label::parse("O'Brien \"süß\" \u{202e}").unwrap(),
         handle: None,
         did: Did::new(format!("did:key:z{id}")),
         status: KeyStatus::Active,

@@ -39,7 +39,7 @@ fn filled() -> Fixture {
          UPDATE api_keys SET handle = 'bob', label = 'Bob' || char(0) || 'ü' WHERE id = '{bob}';
          UPDATE api_keys SET plan = 'enterprise', enterprise_per_minute = 0, enterprise_per_day = 9223372036854775807,
              enterprise_per_month = 1, enterprise_per_second = 1, enterprise_allow_overage = 1 WHERE id = '{alice}';
-         INSERT INTO used_forms VALUES (x'', -9223372036854775808, NULL), (x'00ff', 0, '');
+         INSERT INTO used_forms VALUES (x'', -9223372036854775808, NULL), (x'00ff', 0, x'');
          INSERT INTO idempotency_keys VALUES ('{alice}', 'a ''b', x'01', '', 1, NULL, '[]');
          INSERT INTO audit_entries VALUES (1, 1, 'a', 'b', 'c', '{{}}', x'', x'01'), (2, 2, 'a', 'b', 'c', '', x'01', x'02');
          INSERT INTO attempts (number, at, attempt, duration_ms, outcome, webhook_id, envelope_id)

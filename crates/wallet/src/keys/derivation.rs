@@ -1,6 +1,7 @@
-//! Derives keys with HKDF-SHA256 (RFC 5869) from a random secret of 32 bytes. The secret is the root of an identity, an
-//! issuer key or a key-encryption key. Each derived key has its own label, which is the `info` input of HKDF. The
-//! labels must never change: with other labels, stored envelopes would be unreadable and DIDs would be wrong.
+//! Derives keys with HKDF-SHA256 (RFC 5869) from a secret of 256 random bits. The secret is the root of an identity, an
+//! issuer key, a key-encryption key, or the id of a form of the dashboard. Each derived key has its own label, which is
+//! the `info` input of HKDF. The labels must never change: with other labels, stored envelopes would be unreadable and
+//! DIDs would be wrong.
 
 use hkdf::Hkdf;
 use sealpost_domain::Suite;
@@ -35,6 +36,11 @@ pub(crate) fn log_seed(issuer: &[u8; 32]) -> Result<Seed, WalletError> {
 /// Derives from a key-encryption key the HMAC key that authenticates rows of the database.
 pub(crate) fn row_tag_seed(kek: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(kek, &[b"sealpost/v1/row-tag"])
+}
+
+/// Derives from the id of a form the key that encrypts the result of the form.
+pub(crate) fn form_result_seed(form_id: &str) -> Result<Seed, WalletError> {
+    derive(form_id.as_bytes(), &[b"sealpost/v1/form-result"])
 }
 
 /// Derives the private key that opens envelopes of this cipher suite and key version.

@@ -94,7 +94,8 @@ impl<'a> WrappedParts<'a> {
     }
 }
 
-fn encrypt(
+/// Encrypts with AES-256-GCM. `None` if the plaintext is too long.
+pub(crate) fn encrypt(
     key: &[u8; 32],
     nonce: &[u8; NONCE_LEN],
     aad: &[u8],
@@ -103,7 +104,9 @@ fn encrypt(
     Aes256Gcm::new(key.into()).encrypt(nonce.into(), Payload { msg: plaintext, aad }).ok()
 }
 
-fn decrypt(
+/// Decrypts with AES-256-GCM. `None` if the key, the nonce or the associated data is wrong, or if the ciphertext was
+/// changed.
+pub(crate) fn decrypt(
     key: &[u8; 32],
     nonce: &[u8; NONCE_LEN],
     aad: &[u8],
@@ -114,7 +117,8 @@ fn decrypt(
 }
 
 const FORMAT: u8 = 1;
-const NONCE_LEN: usize = 12;
+/// Length of a nonce in bytes.
+pub(crate) const NONCE_LEN: usize = 12;
 
 #[cfg(test)]
 mod tests {

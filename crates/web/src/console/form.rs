@@ -1,6 +1,8 @@
 //! Extractors of the console's forms. They reject forms that pages of other sites sent, so that no handler can omit
 //! this check.
 
+use std::time::Duration;
+
 use actix_web::{
     FromRequest, HttpRequest,
     dev::{Payload, UrlEncoded},
@@ -8,7 +10,7 @@ use actix_web::{
     web,
 };
 use futures_util::future::LocalBoxFuture;
-use sealpost_service::{Operator, OperatorCall, OperatorError};
+use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SentForm};
 use subtle::ConstantTimeEq as _;
 
 use super::{
@@ -28,8 +30,7 @@ pub(super) struct OpenForm {
     pub(super) form: Form,
 }
 
-/// A form that an operator with a valid session sent, in any role. The form contained the session's form token, which
-/// protects against forms of other sites.
+/// A form that an operator with a valid session sent, in any role. The form contained the CSRF token of the session.
 pub(super) struct SessionForm {
     pub(super) user: ConsoleUser,
     form: Form,
@@ -45,12 +46,14 @@ pub(super) struct ActForm {
 pub(super) enum ActFault {
     /// The form can be corrected and sent again: its page shows the reason.
     Rejected(Rejection),
-    /// Another page is the response.
+    /// The response is an error page, or for a form that was sent before, the response of the first time.
     Page(PageResponse),
 }
 
 impl ActForm {
-    /// Performs the act. The audit trail records the operator, the client address and the reason.
+    /// Performs the act. The audit trail records the operator, the client address and the reason. If the service
+    /// refuses the act, returns the text of the refusal for the form. If the service fails, returns an error page. If
+    /// the form was sent before, does nothing, and returns the response of the first time.
     pub(super) async fn perform<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
@@ -61,10 +64,34 @@ impl ActForm {
             client_address: user.client_address,
             reason: Some(self.reason()?),
         };
-        let result = user.state.admin.api.sealpost.operate(call, act).await;
-        result.map_err(|error| match error.refusal() {
-            Some(refusal) => ActFault::Rejected(Rejection::from(refusal)),
-            None => ActFault::Page(user.error(&error)),
+        let sealpost = &user.state.admin.api.sealpost;
+        let form = self.sent_form()?;
+        let failed = |error: Error| ActFault::Page(user.error(&error));
+        if !sealpost.accounts.use_form(&form).await.map_err(failed)? {
+            return Err(ActFault::Page(self.repetition(&form).await.map_err(failed)?));
+        }
+        let error = match sealpost.operate(call, act).await {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        let Some(refusal) = error.refusal() else { return Err(failed(error)) };
+        sealpost.accounts.release_form(&form).await.map_err(failed)?;
+        Err(ActFault::Rejected(Rejection::from(refusal)))
+    }
+
+    fn sent_form(&self) -> Result<SentForm, ActFault> {
+        let form = SentForm::parse(self.form.text("form_id"));
+        form.ok_or_else(|| ActFault::Page(self.user.reject(StatusCode::FORBIDDEN, FOREIGN)))
+    }
+
+    /// Returns the response to a form that was sent before: the redirect of the first time, or an error page if no
+    /// result is stored.
+    async fn repetition(&self, form: &SentForm) -> Result<PageResponse, Error> {
+        let state = &self.user.state;
+        let result = state.admin.api.sealpost.accounts.form_result(form, RESULT_WAIT).await?;
+        Ok(match result.and_then(|result| Flash::from_json(&result.content)) {
+            Some(flash) => flash.redirect_with(&state.site, cookie::result(state)),
+            None => self.user.reject(StatusCode::CONFLICT, REPEATED),
         })
     }
 
@@ -79,10 +106,19 @@ impl ActForm {
         Err(ActFault::Rejected(Rejection::field(&field, NO_REASON)))
     }
 
-    /// Redirects to `path`, whose page confirms the act. Called after [`Self::perform`] succeeded.
-    pub(super) fn done(&self, path: &str, notice: &str) -> PageResponse {
+    /// Redirects to `path`, whose page confirms the act, and stores this response for a repetition of the form. Called
+    /// after [`Self::perform`] succeeded.
+    pub(super) async fn done(&self, path: &str, notice: &str) -> PageResponse {
         let state = &self.user.state;
-        Flash::notice(path, notice).redirect_with(&state.site, cookie::result(state))
+        let flash = Flash::notice(path, notice);
+        if let Ok(form) = self.sent_form() {
+            let accounts = &state.admin.api.sealpost.accounts;
+            if let Err(error) = accounts.set_form_result(&form, &flash.to_json()).await {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, "the result of a form is not stored for a repetition");
+            }
+        }
+        flash.redirect_with(&state.site, cookie::result(state))
     }
 }
 
@@ -173,5 +209,8 @@ const FOREIGN: &str =
     "The form was not sent from a page of your current session. Open the page again and repeat it.";
 const UNREADABLE: &str = "The form was incomplete, too long, or arrived too slowly. Try again.";
 const VIEWER: &str = "Your role is viewer, which may not change anything.";
+const REPEATED: &str = "This form was sent before, and it acts only once. Its first result is not known yet: look at the page again.";
 const NO_REASON: &str = "Give a reason of 1 to 1,000 characters. It is in the audit trail.";
 const REASON_LEN_MAX: usize = 1_000;
+/// Time for which a repetition waits for the act of the first use.
+const RESULT_WAIT: Duration = Duration::from_secs(10);

@@ -6,7 +6,10 @@ use sealpost_service::{Error, OperatorRole, SignedInOperator};
 
 use crate::{
     assets,
-    dashboard::{forms::Rejection, response::PageResponse},
+    dashboard::{
+        forms::Rejection,
+        response::{INVALID_QUERY, PageResponse},
+    },
     html::{Layout, LayoutExtras, Nav, NavLink, Notice, Sidebar, SiteAddress},
 };
 
@@ -78,6 +81,13 @@ pub(super) fn error_page(frame: ConsoleFrame<'_>, rejection: &Rejection) -> Page
     };
     let main = ErrorPage { base: &frame.site.base_path, title, detail: &rejection.text };
     frame.respond(rejection.status, title, &main).with_headers_of(rejection)
+}
+
+/// Responds with an error page for an address whose query has a repeated parameter or an invalid value.
+pub(super) fn invalid_query(frame: ConsoleFrame<'_>) -> PageResponse {
+    let title = "Wrong address";
+    let main = ErrorPage { base: &frame.site.base_path, title, detail: INVALID_QUERY };
+    frame.respond(StatusCode::BAD_REQUEST, title, &main)
 }
 
 /// Converts an error of the service into the text and the status of an error page. Logs an internal error.

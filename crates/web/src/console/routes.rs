@@ -4,8 +4,8 @@ use actix_web::{Resource, http::StatusCode, http::header, middleware::from_fn, w
 
 use super::{
     pages as p,
-    response::{ConsoleFrame, error_page, rejection},
-    state::ConsoleState,
+    response::{ConsoleFrame, error_page, invalid_query, rejection},
+    state::{ConsoleState, console_state},
 };
 use crate::assets;
 
@@ -14,6 +14,7 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
     move |config| {
         config.app_data(state).configure(assets::routes).service(
             web::scope("/console")
+                .app_data(query_config())
                 .wrap(from_fn(sealpost_api::middleware))
                 .service(
                     at("/sign-in", "GET, POST")
@@ -71,6 +72,14 @@ fn key_routes(config: &mut web::ServiceConfig) {
                 .route(web::post().to(p::key::acts::submit_revocation_of_badge)),
         )
         .service(form("/keys/{key}/webhook").route(web::post().to(p::key::acts::submit_webhook)));
+}
+
+/// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document.
+fn query_config() -> web::QueryConfig {
+    web::QueryConfig::default().error_handler(|_error, request| match console_state(request) {
+        Ok(state) => invalid_query(ConsoleFrame::public(&state.site)).into(),
+        Err(page) => page.into(),
+    })
 }
 
 fn at(path: &str, allowed: &'static str) -> Resource {

@@ -14,8 +14,9 @@ use futures_util::future::LocalBoxFuture;
 
 pub(crate) use draft::Draft;
 pub(crate) use fields::Form;
-pub(crate) use rejection::Rejection;
-pub(super) use single_use::{SingleUse, form_id};
+pub(crate) use rejection::{Rejection, sentence};
+pub(super) use single_use::SingleUse;
+pub(crate) use single_use::form_id;
 
 use super::response::{Frame, PageResponse, web_state};
 

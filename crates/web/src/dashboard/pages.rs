@@ -45,7 +45,7 @@ fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
 fn activation_of(form: &Form) -> Result<Activate, Rejection> {
     let reject =
         |field: &str, fault: &dyn Display| Rejection::field(field, format!("The {field} {fault}."));
-    let label = Label::parse(form.text("label")).map_err(|fault| reject("label", &fault))?;
+    let label = Label::parse_new(form.text("label")).map_err(|fault| reject("label", &fault))?;
     let handle = Some(form.text("handle")).filter(|text| !text.is_empty());
     let handle = handle.map(Handle::parse).transpose().map_err(|fault| reject("handle", &fault))?;
     let invite = Some(form.text("invite")).filter(|text| !text.is_empty()).map(str::to_owned);

@@ -31,7 +31,7 @@ use crate::{
     state::WebState,
 };
 
-/// A response to a browser. Handlers return it for success and as their error type.
+/// A response to a browser. Handlers return this type for success, and also as their error.
 pub(crate) struct PageResponse {
     status: StatusCode,
     body: String,
@@ -52,7 +52,8 @@ impl PageResponse {
         Self::new(StatusCode::OK, frame.render(title, main))
     }
 
-    /// Responds with the page of a form. After a rejection, the response has its status and its headers.
+    /// Responds with the page of a form. After a rejection, the response has the status and the headers of the
+    /// rejection.
     pub(super) fn of_form(
         frame: Frame<'_>,
         title: &str,
@@ -75,6 +76,12 @@ impl PageResponse {
     /// Redirects to the sign-in page, and deletes the cookie of the ended session. `next` is the page to return to
     /// after the sign-in; empty for the first page of the dashboard.
     pub(super) fn redirect_to_sign_in(app: &WebState, next: &str) -> Self {
+        Self::ask_to_sign_in(app, next).with_cookie(&cookie::session(app).deletion())
+    }
+
+    /// Redirects to the sign-in page, and deletes no cookie. If the request has no cookie, the browser may still have a
+    /// session, because it sends no `SameSite=Lax` cookie with a form of another site.
+    pub(super) fn ask_to_sign_in(app: &WebState, next: &str) -> Self {
         let path = match next {
             "" | "/dashboard" => "/dashboard/sign-in".to_owned(),
             next => match askama::filters::urlencode_strict(next) {
@@ -82,7 +89,7 @@ impl PageResponse {
                 Err(_) => "/dashboard/sign-in".to_owned(),
             },
         };
-        Self::redirect(&app.site, &path).with_cookie(&cookie::session(app).deletion())
+        Self::redirect(&app.site, &path)
     }
 
     pub(crate) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
@@ -98,6 +105,11 @@ impl PageResponse {
         let detail = "This address does not support this kind of request. Go back and use the buttons of the page.";
         Self::error_page(frame, StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", detail)
             .with(header::ALLOW, allowed.to_owned())
+    }
+
+    /// Rejects an address whose query has a repeated parameter or an invalid value.
+    pub(super) fn invalid_query(frame: Frame<'_>) -> Self {
+        Self::error_page(frame, StatusCode::BAD_REQUEST, "Wrong address", INVALID_QUERY)
     }
 
     /// Rejects a form that does not come from a page of this session.
@@ -200,7 +212,8 @@ impl PageResponse {
     }
 }
 
-/// Returns the shared state of the pages. Extractors use this function, because they receive only the request.
+/// Returns the shared state of the pages, or an error page if the server was built without this state. Extractors use
+/// this function, because they receive only the request.
 pub(super) fn web_state(request: &HttpRequest) -> Result<web::Data<WebState>, PageResponse> {
     let app = request.app_data::<web::Data<WebState>>().cloned();
     app.ok_or_else(|| PageResponse::internal_error(Frame::public(&SiteAddress::new(""))))
@@ -241,6 +254,9 @@ impl fmt::Display for PageResponse {
 }
 
 const NOTHING_DONE: &str = "Nothing was done";
+/// The text of the error page for an address with a wrong query, in the dashboard and in the console.
+pub(crate) const INVALID_QUERY: &str = "The address of this page has a wrong parameter after the question mark: it is \
+    given twice, or its value is not possible. Correct the address, or follow the link below.";
 /// The referrer policy of the dashboard. All other pages use `no-referrer`. With `no-referrer`, browsers send forms
 /// with the header `Origin: null` (Fetch standard, "append a request `Origin` header"). If a browser does not send
 /// `Sec-Fetch-Site`, the service checks `Origin` and rejects `null`. Such a browser could then submit no form.

@@ -1,10 +1,11 @@
 //! The paths of the dashboard, with the handlers of their pages and forms.
 
-use actix_web::{Resource, guard, web};
+use actix_web::{Handler, Resource, Responder, Route, guard, web};
+use futures_util::future::LocalBoxFuture;
 
 use super::{
     pages as p,
-    response::{Frame, PageResponse},
+    response::{Frame, PageResponse, web_state},
     session::SignedInUser,
 };
 use crate::state::WebState;
@@ -15,32 +16,32 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/sign-in", "GET, POST")
                 .route(web::get().to(p::sign_in::show))
-                .route(web::post().to(p::sign_in::submit)),
+                .route(post(p::sign_in::submit)),
         )
         .service(
             at("/dashboard/open-account", "GET, POST")
                 .route(web::get().to(p::open_account::show))
-                .route(web::post().to(p::open_account::submit)),
+                .route(post(p::open_account::submit)),
         )
         .service(
             at("/dashboard/recover", "GET, POST")
                 .route(web::get().to(p::recover::show))
-                .route(web::post().to(p::recover::submit)),
+                .route(post(p::recover::submit)),
         )
         .service(at("/dashboard/recovered", "GET").route(web::get().to(p::recover::show_recovered)))
-        .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
+        .service(at("/dashboard/sign-out", "POST").route(post(p::account::sign_out)))
         .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
         .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
         .service(at("/dashboard/activity", "GET").route(web::get().to(p::activity::show)))
         .service(
             at("/dashboard/account/close", "GET, POST")
                 .route(web::get().to(p::close_account::show))
-                .route(web::post().to(p::close_account::submit)),
+                .route(post(p::close_account::submit)),
         )
         .service(
             at("/dashboard/account/export", "GET, POST")
                 .route(web::get().to(p::export::show))
-                .route(web::post().to(p::export::submit)),
+                .route(post(p::export::submit)),
         )
         .service(
             at("/dashboard/account/opened", "GET")
@@ -49,12 +50,12 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/account/sessions", "GET, POST")
                 .route(web::get().to(p::account::ask_sessions))
-                .route(web::post().to(p::account::end_session)),
+                .route(post(p::account::end_session)),
         )
         .service(
             at("/dashboard/account/secret", "GET, POST")
                 .route(web::get().to(p::account::ask_secrets))
-                .route(web::post().to(p::account::replace_secrets)),
+                .route(post(p::account::replace_secrets)),
         )
         .service(
             at("/dashboard/account/secrets", "GET").route(web::get().to(p::account::show_secrets)),
@@ -62,12 +63,10 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/tokens", "GET, POST")
                 .route(web::get().to(p::tokens::show))
-                .route(web::post().to(p::tokens::create)),
+                .route(post(p::tokens::create)),
         )
         .service(at("/dashboard/tokens/{token}", "GET").route(web::get().to(p::tokens::show_token)))
-        .service(
-            at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
-        )
+        .service(at("/dashboard/tokens/{token}/revoke", "POST").route(post(p::tokens::revoke)))
         .configure(list_routes)
         .configure(key_routes)
         .service(
@@ -84,7 +83,7 @@ fn list_routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/events", "GET, POST")
                 .route(web::get().to(p::events::show))
-                .route(web::post().to(p::events::redeliver)),
+                .route(post(p::events::redeliver)),
         )
         .service(at("/dashboard/events/live", "GET").route(web::get().to(p::live_events::follow)))
         .service(at("/dashboard/webhooks", "GET").route(web::get().to(p::account_webhooks::show)));
@@ -96,24 +95,24 @@ fn key_routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/keys", "GET, POST")
                 .route(web::get().to(p::identities::show))
-                .route(web::post().to(p::new_identity::submit)),
+                .route(post(p::new_identity::submit)),
         )
         .service(at("/dashboard/keys/new", "GET").route(web::get().to(p::new_identity::show)))
         .service(at("/dashboard/keys/{key}", "GET").route(web::get().to(p::identity::show)))
         .service(
             at("/dashboard/keys/{key}/revoke", "GET, POST")
                 .route(web::get().to(p::revoke::show))
-                .route(web::post().to(p::revoke::submit)),
+                .route(post(p::revoke::submit)),
         )
         .service(
             at("/dashboard/keys/{key}/senders", "GET, POST")
                 .route(web::get().to(p::senders::show))
-                .route(web::post().to(p::senders::submit)),
+                .route(post(p::senders::submit)),
         )
         .service(
             at("/dashboard/keys/{key}/events", "GET, POST")
                 .route(web::get().to(p::events::show_tab))
-                .route(web::post().to(p::events::redeliver_tab)),
+                .route(post(p::events::redeliver_tab)),
         )
         .service(
             at("/dashboard/keys/{key}/events/live", "GET")
@@ -122,7 +121,7 @@ fn key_routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/keys/{key}/events/{event}", "GET, POST")
                 .route(web::get().to(p::event::show))
-                .route(web::post().to(p::event::block_sender)),
+                .route(post(p::event::block_sender)),
         )
         .service(at("/dashboard/keys/{key}/sent", "GET").route(web::get().to(p::sent::show_tab)))
         .service(
@@ -132,17 +131,17 @@ fn key_routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/keys/{key}/webhooks", "GET, POST")
                 .route(web::get().to(p::webhooks::show))
-                .route(web::post().to(p::webhooks::register)),
+                .route(post(p::webhooks::register)),
         )
         .service(
             at("/dashboard/keys/{key}/webhooks/{webhook}", "GET, POST")
                 .route(web::get().to(p::webhook::show))
-                .route(web::post().to(p::webhook::act)),
+                .route(post(p::webhook::act)),
         )
         .service(
             at("/dashboard/keys/{key}/webhooks/{webhook}/change", "GET, POST")
                 .route(web::get().to(p::change_webhook::show))
-                .route(web::post().to(p::change_webhook::submit)),
+                .route(post(p::change_webhook::submit)),
         )
         .service(
             at("/dashboard/keys/{key}/webhooks/{webhook}/secret", "GET")
@@ -159,5 +158,51 @@ fn at(path: &str, allowed: &'static str) -> Resource {
     let reject = async move |app: web::Data<WebState>| {
         PageResponse::method_not_allowed(Frame::public(&app.site), allowed)
     };
-    web::resource(path).default_service(web::to(reject))
+    web::resource(path).app_data(query_config()).default_service(web::to(reject))
+}
+
+/// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document.
+fn query_config() -> web::QueryConfig {
+    web::QueryConfig::default().error_handler(|_error, request| match web_state(request) {
+        Ok(app) => PageResponse::invalid_query(Frame::public(&app.site)).into(),
+        Err(page) => page.into(),
+    })
+}
+
+/// Returns the route of a form, whose handler runs to its end: see [`Detached`].
+fn post<H, Args>(handler: H) -> Route
+where
+    H: Handler<Args>,
+    H::Output: Responder + 'static,
+    H::Future: 'static,
+    Args: actix_web::FromRequest + 'static,
+{
+    web::post().to(Detached(handler))
+}
+
+/// The handler of a form, which runs to its end. actix-web drops other handlers if the browser closes the connection,
+/// for example after a second click. The act of the form would then be done without its result being stored.
+#[derive(Clone)]
+struct Detached<H>(H);
+
+impl<H, Args> Handler<Args> for Detached<H>
+where
+    H: Handler<Args>,
+    H::Output: 'static,
+    H::Future: 'static,
+{
+    type Output = H::Output;
+    type Future = LocalBoxFuture<'static, H::Output>;
+
+    fn call(&self, args: Args) -> Self::Future {
+        let work = actix_web::rt::spawn(self.0.call(args));
+        Box::pin(async move {
+            match work.await.map_err(tokio::task::JoinError::try_into_panic) {
+                Ok(output) => output,
+                Err(Ok(panic)) => std::panic::resume_unwind(panic),
+                // The worker is stopping, and nothing waits for the response.
+                Err(Err(_cancelled)) => std::future::pending().await,
+            }
+        })
+    }
 }

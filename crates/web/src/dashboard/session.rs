@@ -37,7 +37,8 @@ pub(super) struct SignedInUser {
 }
 
 /// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
-/// apply: a stolen session must not keep the owner from ending it. A flood of such requests waits for slots instead.
+/// apply. A thief who uses up this limit with a stolen session can therefore not keep the owner from ending the
+/// session. A flood of such requests waits for slots instead.
 pub(super) struct EndingUser(SignedInUser);
 
 impl EndingUser {
@@ -59,10 +60,9 @@ impl SignedInUser {
             _ => "",
         };
         let to_sign_in = || PageResponse::redirect_to_sign_in(&app, next);
-        let tokens = cookie::session(&app)
-            .value_in(request)
-            .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
-        let (token, form_token) = tokens.ok_or_else(to_sign_in)?;
+        let token = cookie::session(&app).value_in(request);
+        let token = token.ok_or_else(|| PageResponse::ask_to_sign_in(&app, next))?;
+        let form_token = form_token(&token).ok_or_else(to_sign_in)?;
         let source = request_source(&app.api, request);
         let session = match app.api.sealpost.owner(&token, source.clone()).await {
             Ok(owner) => *owner.session(),
@@ -76,7 +76,8 @@ impl SignedInUser {
         Ok(Self { app, token, source, form_token, flash, session, account, path })
     }
 
-    /// Calls the service as the owner of the account. Redirects to the sign-in page if the session has ended.
+    /// Calls the service as the owner of the account. If the session has ended, the error is a redirect to the sign-in
+    /// page. Any other error is an error page.
     pub(super) async fn ask<T>(
         &self,
         question: impl AsyncFnOnce(&Owner<'_>) -> Result<T, Error>,
@@ -187,7 +188,8 @@ impl SignedInUser {
         if sent.ct_eq(own).into() { Ok(()) } else { Err(PageResponse::foreign_form(self.frame())) }
     }
 
-    /// Applies the rate limit of the dashboard.
+    /// Counts the request against the rate limit of the dashboard. Returns an error page if the session or the account
+    /// has reached its limit.
     fn admit(&self, method: &Method) -> Result<(), PageResponse> {
         let keys = session_and_account(self.session.token_hash(), self.session.account_id());
         let cost = if *method == Method::GET { 1 } else { FORM_COST };

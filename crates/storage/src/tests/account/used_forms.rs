@@ -7,6 +7,7 @@ use sealpost_domain::{
     ports::{Durability::Relaxed, ExpiringRows},
 };
 
+use crate::account::used_forms::UsedForm;
 use crate::tests::fixture::{Fixture, at, token};
 
 on_both!(
@@ -22,11 +23,12 @@ fn use_at(db: &Fixture, form: &TokenHash, now: i64) -> bool {
 fn a_form_is_used_once_and_leads_to_its_result(db: &Fixture) {
     let (form, other) = (token(), token());
     let result = || db.write(Relaxed, |tx| tx.form_result(&form)).unwrap();
+    assert_eq!(result(), None);
     assert!(use_at(db, &form, 1));
     assert!(!use_at(db, &form, 2));
-    assert_eq!(result(), None);
-    db.write(Relaxed, |tx| tx.set_form_result(&form, "/dashboard")).unwrap();
-    assert_eq!(result().as_deref(), Some("/dashboard"));
+    assert_eq!(result(), Some(UsedForm { used_at: at(1), result: None }));
+    db.write(Relaxed, |tx| tx.set_form_result(&form, b"sealed")).unwrap();
+    assert_eq!(result(), Some(UsedForm { used_at: at(1), result: Some(b"sealed".to_vec()) }));
     assert!(use_at(db, &other, 2));
     db.write(Relaxed, |tx| tx.release_form(&form)).unwrap();
     assert_eq!(result(), None);

@@ -12,7 +12,7 @@ use crate::{
         user::ConsoleUser,
     },
     dashboard::{
-        forms::Draft,
+        forms::{Draft, sentence},
         response::PageResponse,
         text::{day, short_id, when},
     },
@@ -68,7 +68,7 @@ pub(crate) async fn submit(
 ) -> Result<PageResponse, PageResponse> {
     let id = account_of(&act.user, &account)?;
     match perform(&act, id).await {
-        Ok(notice) => Ok(act.done(&format!("/console/accounts/{id}"), notice)),
+        Ok(notice) => Ok(act.done(&format!("/console/accounts/{id}"), notice).await),
         Err(ActFault::Page(page)) => Err(page),
         Err(ActFault::Rejected(rejection)) => {
             page(&act.user, id, Draft::rejected(&act.form, &rejection)).await
@@ -92,7 +92,7 @@ async fn page(
     Ok(user.show_form("/console/accounts", &format!("Account {id}"), draft, &main))
 }
 
-/// Performs the act that the field `do` of the form selects. Returns its confirmation.
+/// Performs the act that the field `do` of the form selects. Returns the text that confirms the act on the page.
 async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault> {
     let reason = act.reason()?;
     let subject = GovernanceSubject::Account(id);
@@ -115,8 +115,8 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
         }
         "assign" => {
             let partner = PartnerId::parse(act.form.text("partner"));
-            let partner =
-                partner.map_err(|fault| ActFault::field("partner", format!("{fault}.")))?;
+            let partner = partner
+                .map_err(|fault| ActFault::field("partner", sentence(&fault.to_string())))?;
             act.perform(move |o| o.assign_partner(&id, &partner)).await.map(drop)?;
             "The partner is assigned."
         }

@@ -43,7 +43,8 @@ struct KeyPage<'a> {
     evidence: KeyEvidence,
     meters: [UsageMeter; 3],
     plans: &'static [&'static str],
-    /// The checks that the circuits of this service know.
+    /// The names of all checks in the compliance circuits of this service. A circuit is the set of checks of a
+    /// jurisdiction.
     checks: Vec<CheckName>,
     draft: Draft<'a>,
 }
@@ -105,7 +106,7 @@ async fn finish(
     result: Result<&str, ActFault>,
 ) -> Result<PageResponse, PageResponse> {
     match result {
-        Ok(notice) => Ok(act.done(&format!("/console/keys/{id}{}", tab.to()), notice)),
+        Ok(notice) => Ok(act.done(&format!("/console/keys/{id}{}", tab.to()), notice).await),
         Err(ActFault::Page(page)) => Err(page),
         Err(ActFault::Rejected(rejection)) => {
             page(&act.user, id, tab, Draft::rejected(&act.form, &rejection)).await

@@ -1,8 +1,10 @@
 //! Lets a form act once. A form that is sent again, such as by a second click, leads to the result of the first time.
+//! The browser may have dropped the first response, so the repetition has the whole result, with the secrets in it.
+
+use std::time::Duration;
 
 use actix_web::web;
-use sealpost_domain::TokenHash;
-use sealpost_service::{FormUse, form_hash, new_form_id};
+use sealpost_service::{SentForm, new_form_id};
 
 use super::fields::Form;
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
 /// The user can then send the form again.
 pub(in crate::dashboard) struct SingleUse {
     app: web::Data<WebState>,
-    form: TokenHash,
+    form: SentForm,
 }
 
 impl SingleUse {
@@ -24,27 +26,51 @@ impl SingleUse {
         frame: Frame<'_>,
         form: &Form,
     ) -> Result<Self, PageResponse> {
-        let form =
-            form_hash(form.text("form_id")).ok_or_else(|| PageResponse::foreign_form(frame))?;
-        let used = app.api.sealpost.accounts.use_form(form).await;
-        match used.map_err(|error| PageResponse::service_error(frame, &error))? {
-            FormUse::First => Ok(Self { app: app.clone(), form }),
-            FormUse::Repeated(Some(path)) => Err(Flash::notice(&path, REPEATED).redirect(app)),
-            FormUse::Repeated(None) => Err(PageResponse::repeated_form(frame)),
+        let form = SentForm::parse(form.text("form_id"))
+            .ok_or_else(|| PageResponse::foreign_form(frame))?;
+        let used = app.api.sealpost.accounts.use_form(&form).await;
+        if used.map_err(|error| PageResponse::service_error(frame, &error))? {
+            return Ok(Self { app: app.clone(), form });
+        }
+        match repetition(app, &form, RESULT_WAIT).await {
+            Some(response) => Err(response),
+            None => Err(PageResponse::repeated_form(frame)),
         }
     }
 
-    /// Redirects to the page with the result, and stores its path for a repetition of the form.
+    /// Records the use of a form whose act has succeeded and cannot succeed twice, such as a recovery. Redirects to the
+    /// page with the result.
+    pub(in crate::dashboard) async fn record(
+        app: &web::Data<WebState>,
+        form: &Form,
+        flash: Flash,
+    ) -> PageResponse {
+        let Some(form) = SentForm::parse(form.text("form_id")) else {
+            return flash.redirect(app);
+        };
+        if let Err(error) = app.api.sealpost.accounts.use_form(&form).await {
+            log_lost_result(&error);
+            return flash.redirect(app);
+        }
+        Self { app: app.clone(), form }.done(flash).await
+    }
+
+    /// Returns the response to a form whose act was rejected, if the same form has succeeded before. Waits a second for
+    /// an act that still runs.
+    pub(in crate::dashboard) async fn earlier(
+        app: &web::Data<WebState>,
+        form: &Form,
+    ) -> Option<PageResponse> {
+        let form = SentForm::parse(form.text("form_id"))?;
+        repetition(app, &form, Duration::from_secs(1)).await
+    }
+
+    /// Redirects to the page with the result, and stores the result for a repetition of the form.
     pub(in crate::dashboard) async fn done(self, flash: Flash) -> PageResponse {
         let Self { app, form } = self;
-        if let Err(error) =
-            app.api.sealpost.accounts.set_form_result(form, flash.path().to_owned()).await
-        {
-            let error: &dyn std::error::Error = &error;
-            tracing::error!(
-                error,
-                "the result of a form was not stored: a repetition does not find it"
-            );
+        let stored = app.api.sealpost.accounts.set_form_result(&form, &flash.to_json()).await;
+        if let Err(error) = stored {
+            log_lost_result(&error);
         }
         flash.redirect(&app)
     }
@@ -52,15 +78,32 @@ impl SingleUse {
     /// Lets the user send the form again, because its act was rejected.
     pub(in crate::dashboard) async fn release(self) -> Result<(), PageResponse> {
         let Self { app, form } = self;
-        let released = app.api.sealpost.accounts.release_form(form).await;
+        let released = app.api.sealpost.accounts.release_form(&form).await;
         released.map_err(|error| PageResponse::service_error(Frame::public(&app.site), &error))
     }
 }
 
+/// Returns the response to a form that was sent before: its result within two minutes of its first use, and later a
+/// notice on the page of the result. `None` if no result is stored.
+async fn repetition(app: &WebState, form: &SentForm, wait: Duration) -> Option<PageResponse> {
+    let stored = app.api.sealpost.accounts.form_result(form, wait).await;
+    let result = stored.inspect_err(log_lost_result).ok().flatten()?;
+    let flash = Flash::from_json(&result.content)?;
+    let flash = if result.is_recent { flash } else { Flash::notice(flash.path(), REPEATED) };
+    Some(flash.redirect(app))
+}
+
+fn log_lost_result(error: &sealpost_service::Error) {
+    let error: &dyn std::error::Error = error;
+    tracing::error!(error, "the result of a form is not stored or not found for a repetition");
+}
+
 /// Returns a new id for a form on a page. If the random source fails, the id is empty, and the form is rejected when
 /// the user sends it.
-pub(in crate::dashboard) fn form_id() -> String {
+pub(crate) fn form_id() -> String {
     new_form_id().unwrap_or_default()
 }
 
+/// Time for which a repetition waits for the act of the first use.
+const RESULT_WAIT: Duration = Duration::from_secs(10);
 const REPEATED: &str = "This form was sent before. It acted once, and nothing was done now.";

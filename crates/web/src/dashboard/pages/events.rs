@@ -11,6 +11,7 @@ use sealpost_service::{EventLogCursor, ListEvents, LoggedWebhook};
 pub(super) use query::{ENTRIES_PER_PAGE, EventsQuery};
 pub(super) use redelivery::send_again;
 
+use self::redelivery::SELECTED_MAX;
 use super::{
     identity::IdentityHead,
     logged_event::{LoggedDelivery, events_of},
@@ -126,14 +127,18 @@ async fn redeliver_from(
     user.check(form)?;
     let scope = Scope::load(user, tab, &query.identity).await?;
     let single_use = SingleUse::begin(&user.app, user.frame(), form).await?;
-    match send_again(user, form).await? {
-        Ok(result) => {
+    match send_again(user, form).await {
+        Ok(Ok(result)) => {
             let page = format!("{}/events{}", scope.path(), query.filter());
             Ok(single_use.done(Flash::notice(&page, result)).await)
         }
-        Err(text) => {
+        Ok(Err(text)) => {
             single_use.release().await?;
             page(user, &scope, query, Problem { text, field: "" }).await
+        }
+        Err(rejected) => {
+            single_use.release().await?;
+            Err(rejected)
         }
     }
 }
@@ -153,11 +158,12 @@ async fn page(
         })
         .await?;
     let path = format!("{}/events", scope.path());
+    let newest = log.entries.iter().filter_map(|entry| entry.number).max();
     let main = EventsPage {
         base: user.base(),
         form_token: &user.form_token,
         now: user.app.api.clock.now(),
-        live: query.live_stream(user, &path),
+        live: query.live_stream(user, &path, newest),
         path,
         scope,
         head: scope.head(user, "/events"),

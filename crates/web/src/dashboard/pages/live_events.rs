@@ -2,21 +2,27 @@
 //!
 //! A stream polls every two seconds and holds no thread between polls. Each poll checks the session again.
 
+mod stream_position;
+
 use std::{
-    collections::HashSet,
+    collections::BTreeSet,
     time::{Duration, Instant},
 };
 
 use actix_web::{
-    HttpResponse,
-    http::{StatusCode, header},
+    HttpRequest, HttpResponse,
+    http::{
+        StatusCode,
+        header::{self, HeaderName},
+    },
     rt::time::sleep,
     web::{self, Bytes},
 };
 use askama::Template;
-use sealpost_domain::{Timestamp, WebhookStatus};
-use sealpost_service::EventLogEntry;
+use sealpost_domain::{AttemptNumber, Timestamp, WebhookStatus};
+use sealpost_service::{EventLogCursor, EventLogEntry};
 
+use self::stream_position::StreamPosition;
 use super::{
     events::{ENTRIES_PER_PAGE, EventsQuery},
     logged_event::LoggedDelivery,
@@ -48,20 +54,17 @@ struct Follower {
     scope: Scope,
     query: EventsQuery,
     opened_at: Instant,
-    /// The ids of the entries that the previous poll returned. `None` before the first poll.
-    seen: Option<HashSet<EntryId>>,
+    position: StreamPosition,
+    has_polled: bool,
     is_over: bool,
 }
-
-/// Identifies an attempt. A delivery that is sent again starts at attempt 1 again, so the time is a part of the
-/// identity.
-type EntryId = (String, String, u32, Timestamp);
 
 pub(crate) async fn follow(
     user: SignedInUser,
     query: web::Query<EventsQuery>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, PageResponse> {
-    stream(user, None, query).await
+    stream(user, None, query, &request).await
 }
 
 /// Follows the event log of one identity.
@@ -69,14 +72,16 @@ pub(crate) async fn follow_tab(
     user: SignedInUser,
     key: web::Path<String>,
     query: web::Query<EventsQuery>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, PageResponse> {
-    stream(user, Some(&key), query).await
+    stream(user, Some(&key), query, &request).await
 }
 
 async fn stream(
     user: SignedInUser,
     tab: Option<&str>,
     query: web::Query<EventsQuery>,
+    request: &HttpRequest,
 ) -> Result<HttpResponse, PageResponse> {
     if !query.begins_with_newest_attempt() {
         return Err(PageResponse::not_found(user.frame()));
@@ -86,13 +91,16 @@ async fn stream(
         let text = "The service has its largest number of live logs. Reload the page instead.";
         PageResponse::live_limit(user.frame(), StatusCode::SERVICE_UNAVAILABLE, text)
     })?;
+    // A browser sends this header when it opens the stream again after a lost connection.
+    let last_event_id = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let follower = Follower {
         scope,
+        position: StreamPosition::after(query.newest_shown(last_event_id)),
         query: query.into_inner(),
         opened_at: Instant::now(),
         user,
         stream,
-        seen: None,
+        has_polled: false,
         is_over: false,
     };
     let chunks = futures_util::stream::unfold(follower, async |mut follower| {
@@ -108,15 +116,15 @@ async fn stream(
 }
 
 impl Follower {
-    /// Waits for new entries and returns them as text of the stream. Returns a comment if none come for ten seconds.
-    /// Returns `None` at the end of the stream.
+    /// Waits for new entries and returns them as text of the stream. Returns a comment line, which browsers ignore, if
+    /// no entry comes for ten seconds. Returns `None` at the end of the stream.
     async fn next(&mut self) -> Option<String> {
         let mut quiet = Duration::ZERO;
         loop {
             if self.is_over {
                 return None;
             }
-            if self.seen.is_some() {
+            if self.has_polled {
                 tokio::select! {
                     end = self.stream.ended() => match end {
                         StreamEnd::NodeStops => return None,
@@ -145,7 +153,8 @@ impl Follower {
         }
     }
 
-    /// Reads the log once. Returns the new entries, oldest first.
+    /// Reads the log once. Returns the new entries as text of the stream, oldest first. If the log cannot be read,
+    /// returns the last event of the stream.
     async fn poll(&mut self) -> String {
         let (list, key) = (self.query.list(), self.scope.key());
         let read = self.user.ask(async |owner| owner.events(key.as_ref(), list).await);
@@ -153,34 +162,45 @@ impl Follower {
             self.is_over = true;
             return end_of("The log cannot be read. The session may have ended.");
         };
-        let now = self.user.app.api.clock.now();
-        let ids: HashSet<_> = log.entries.iter().map(entry_id).collect();
+        let end = match log.next {
+            Some(EventLogCursor::Attempt(number)) => Some(number),
+            Some(EventLogCursor::Event(_)) | None => None,
+        };
+        let read: BTreeSet<_> = log.entries.iter().filter_map(|entry| entry.number).collect();
+        let newest = self.position.newest();
+        let new = self.position.advance(read, end);
         let mut text = String::new();
-        match &self.seen {
-            None => text.push_str("retry: 3000\n\n"),
-            Some(seen) if ids.len() >= usize::from(ENTRIES_PER_PAGE) && seen.is_disjoint(&ids) => {
-                text.push_str("event: gap\ndata: Some attempts are not listed.\n\n");
-            }
-            Some(_) => {}
+        if !self.has_polled {
+            text.push_str("retry: 3000\n\n");
+        }
+        // If the whole page is new, attempts between this page and the previous one may be missing.
+        if new.len() >= usize::from(ENTRIES_PER_PAGE) {
+            text.push_str("event: gap\ndata: Some attempts are not listed.\n\n");
         }
         for entry in log.entries.into_iter().rev() {
-            if self.seen.as_ref().is_some_and(|seen| seen.contains(&entry_id(&entry))) {
-                continue;
+            if let Some(number) = entry.number.filter(|number| new.contains(number)) {
+                text.push_str(&self.event_of(entry, number.max(newest)));
             }
-            let base = self.user.base();
-            let (scope, with_webhook) = (&self.scope, true);
-            let event = [LoggedDelivery::new(entry)];
-            let html = LogEvent { base, now, scope, event, with_webhook }.render();
-            text.push_str("event: entry\n");
-            // Rendering writes into memory, so it does not fail.
-            for line in html.unwrap_or_default().lines() {
-                text.push_str("data: ");
-                text.push_str(line);
-                text.push('\n');
-            }
+        }
+        self.has_polled = true;
+        text
+    }
+
+    /// Returns the event of the stream with the HTML of an entry. The id of the event is the newest attempt that the
+    /// browser then has.
+    fn event_of(&self, entry: EventLogEntry, newest: AttemptNumber) -> String {
+        let (base, now) = (self.user.base(), self.user.app.api.clock.now());
+        let (scope, with_webhook) = (&self.scope, true);
+        let event = [LoggedDelivery::new(entry)];
+        let html = LogEvent { base, now, scope, event, with_webhook }.render();
+        let mut text = format!("event: entry\nid: {}\n", newest.0);
+        // Rendering writes into memory, so it does not fail.
+        for line in html.unwrap_or_default().lines() {
+            text.push_str("data: ");
+            text.push_str(line);
             text.push('\n');
         }
-        self.seen = Some(ids);
+        text.push('\n');
         text
     }
 }
@@ -190,12 +210,7 @@ fn end_of(text: &str) -> String {
     format!("event: end\ndata: {text}\n\n")
 }
 
-fn entry_id(entry: &EventLogEntry) -> EntryId {
-    let attempt = &entry.delivery;
-    let (webhook, event) = (entry.webhook.webhook_id, attempt.envelope_id);
-    (webhook.to_string(), event.to_string(), attempt.attempt, attempt.at)
-}
-
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const POLL_PERIOD: Duration = Duration::from_secs(2);
 const HEARTBEAT_PERIOD: Duration = Duration::from_secs(10);
 /// The time after which a stream ends. The browser then opens a new stream, whose limits are checked again.

@@ -35,22 +35,25 @@ pub(crate) async fn submit(
         account_id: form.text("account_id").to_owned(),
         recovery_code: form.text("recovery_code").to_owned(),
     };
-    let single_use = SingleUse::begin(&app, Frame::public(&app.site), &form).await?;
     match recover(&app.api, &request, recovery).await {
         Ok(secrets) => {
             let result = Flash::notice("/dashboard/recovered", "The account is recovered.")
                 .show_once("account_id", secrets.account_id.to_string())
                 .show_once("login_secret", secrets.login_secret)
                 .show_once("recovery_code", secrets.recovery_code);
-            Ok(single_use.done(result).await)
+            Ok(SingleUse::record(&app, &form, result).await)
         }
         Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
             Err(PageResponse::service_error(Frame::public(&app.site), &error))
         }
         Err(problem) => {
-            single_use.release().await?;
             let mut rejection = Rejection::from(&problem);
             if problem.code() == Code::Unauthorized {
+                // The form may have been sent twice. A recovery code works once, so the second use then gets the
+                // response of the first.
+                if let Some(first) = SingleUse::earlier(&app, &form).await {
+                    return Ok(first);
+                }
                 WRONG.clone_into(&mut rejection.text);
             }
             Ok(page(&app, Draft::rejected(&form, &rejection.at("recovery_code"))))

@@ -9,7 +9,7 @@ use sealpost_service::{Actor, Correspondent, KeyStanding, PolicyChange, PolicyVi
 
 use super::{identity::IdentityHead, key_of};
 use crate::dashboard::{
-    forms::{Draft, Form},
+    forms::{Draft, Form, Rejection},
     response::{Flash, PageResponse},
     session::SignedInUser,
     text::{handle_of, name_of},
@@ -59,6 +59,10 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let id = key_of(&user, &path)?;
     let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.frame()))?;
+    if change.is_empty() {
+        let rejection = Rejection::field(form.text("do"), NO_NAME);
+        return page(&user, &path, Draft::rejected(&form, &rejection)).await;
+    }
     let change = async |sealpost: &Sealpost, actor: &Actor| {
         sealpost.accounts.set_policy(actor, change).await
     };
@@ -156,5 +160,6 @@ fn shown_to_senders(receipts: &ReceiptPolicy) -> &'static str {
     }
 }
 
+const NO_NAME: &str = "Give at least one API key or handle.";
 /// Maximum number of senders that a list shows without a click.
 const SHORT_LIST: usize = 20;

@@ -97,7 +97,7 @@ pub(crate) async fn revoke(
 
 /// Reads the form of a new token.
 fn token_of(form: &Form) -> Result<CreateApiToken, Rejection> {
-    let name = Label::parse(form.text("name"))
+    let name = Label::parse_new(form.text("name"))
         .map_err(|fault| Rejection::field("name", format!("The name {fault}.")))?;
     let is_chosen = |scope: &TokenScope| form.all(scope.as_str()).iter().any(|sent| sent == "on");
     let scopes: Vec<_> = TokenScope::ALL.into_iter().filter(is_chosen).collect();
@@ -129,7 +129,8 @@ async fn tokens_of(user: &SignedInUser) -> Result<Vec<ApiTokenView>, PageRespons
     user.ask(async |owner| Ok(sealpost.accounts.api_tokens(owner.session()).await?.tokens)).await
 }
 
-/// Returns the name of the identity that a token acts as: its label, or its API key if it is not in the list.
+/// Returns the label of the identity that a token acts as. If `keys` does not contain the identity, returns its API
+/// key.
 fn identity_of(token: &ApiTokenView, keys: &[KeyStanding]) -> String {
     let key = keys.iter().find(|key| key.api_key_id == token.api_key_id);
     key.map_or_else(|| token.api_key_id.to_string(), |key| key.label.to_string())

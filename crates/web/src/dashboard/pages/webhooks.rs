@@ -87,7 +87,7 @@ pub(super) fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKin
 
 /// Returns the description in the form. `None` if the field is empty.
 pub(super) fn description_of(form: &Form) -> Result<Option<Description>, Rejection> {
-    let description = Description::parse(form.text("description"));
+    let description = Description::parse_new(form.text("description"));
     description
         .map_err(|fault| Rejection::field("description", format!("The description {fault}.")))
 }

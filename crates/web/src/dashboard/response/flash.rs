@@ -64,19 +64,29 @@ impl Flash {
 
     /// Redirects to the page that shows the result.
     pub(crate) fn redirect_with(&self, site: &SiteAddress, cookie: HostCookie) -> PageResponse {
-        let json = serde_json::to_vec(self).unwrap_or_default();
-        PageResponse::redirect(site, &self.path).with_cookie(&cookie.with_value(hex::encode(json)))
+        let value = hex::encode(self.to_json());
+        PageResponse::redirect(site, &self.path).with_cookie(&cookie.with_value(value))
+    }
+
+    /// Returns the result as JSON.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads a result from JSON. `None` if the JSON is no result.
+    pub(crate) fn from_json(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok()
     }
 
     /// Reads the result for the requested page. Returns `None` if there is no result, or if it is for another page.
     pub(crate) fn read(cookie: HostCookie, request: &HttpRequest) -> Option<Self> {
-        let json = hex::decode(cookie.value_in(request)?).ok()?;
-        let flash: Self = serde_json::from_slice(&json).ok()?;
+        let flash = Self::from_json(&hex::decode(cookie.value_in(request)?).ok()?)?;
         let path = flash.path.split(['?', '#']).next();
         (path == Some(request.path())).then_some(flash)
     }
 
-    /// Returns the cookie that deletes the result, once the requested page of the dashboard has shown it.
+    /// Returns a cookie that deletes the result, if this response shows the result: the response has status 200, and
+    /// the result is for the requested page. Otherwise returns `None`, so that a later page can show the result.
     pub(super) fn deletion(request: &HttpRequest, status: StatusCode) -> Option<Cookie<'static>> {
         let cookie = cookie::result(&*web_state(request).ok()?);
         let is_shown = status == StatusCode::OK && Self::read(cookie, request).is_some();

@@ -1,4 +1,5 @@
-//! The forms of an API key: its state, its plan, council actions, evidence for badges, and its webhooks.
+//! The forms of an API key: its state, its plan, council actions (decisions that block the key or its account),
+//! evidence for badges, and its webhooks.
 
 use actix_web::web;
 use sealpost_domain::{
@@ -9,7 +10,7 @@ use sealpost_service::{Agreement, AssessmentSource, Attest};
 use super::{KeyTab, finish, key_of};
 use crate::{
     console::form::{ActFault, ActForm},
-    dashboard::response::PageResponse,
+    dashboard::{forms::sentence, response::PageResponse},
 };
 
 type Key = web::Path<String>;
@@ -143,7 +144,7 @@ async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
 
 async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
     let check = CheckName::parse(act.form.text("check"));
-    let check = check.map_err(|fault| ActFault::field("check", format!("{fault}.")))?;
+    let check = check.map_err(|fault| ActFault::field("check", sentence(&fault.to_string())))?;
     let until = Some(act.form.text("valid_until")).filter(|text| !text.is_empty());
     let valid_until = until.map(str::parse::<Timestamp>).transpose().map_err(|fault| {
         ActFault::field("valid_until", format!("The end of the validity {fault}."))

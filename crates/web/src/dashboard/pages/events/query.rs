@@ -1,6 +1,6 @@
 //! The query parameters of an event log: its filter and its position.
 
-use sealpost_domain::{ApiKeyId, EventKind, TimeFault, Timestamp, WebhookId};
+use sealpost_domain::{ApiKeyId, AttemptNumber, EventKind, TimeFault, Timestamp, WebhookId};
 use sealpost_service::{DeliveryState, EventLogCursor, ListEvents};
 use serde::Deserialize;
 
@@ -26,6 +26,9 @@ pub(crate) struct EventsQuery {
     pub(super) before: String,
     #[serde(default)]
     pub(super) cursor: String,
+    /// The number of the newest attempt that the page shows. Only the address of a live stream has this parameter.
+    #[serde(default)]
+    after: String,
 }
 
 impl EventsQuery {
@@ -42,7 +45,8 @@ impl EventsQuery {
         }
     }
 
-    /// Returns the time of the filter. `None` if the filter is empty.
+    /// Returns the time in the field `before`. Returns `None` if the field is empty, and an error if its text is not a
+    /// time.
     pub(super) fn before(&self) -> Result<Option<Timestamp>, TimeFault> {
         match self.before.trim() {
             "" => Ok(None),
@@ -60,7 +64,8 @@ impl EventsQuery {
         self.filter_of_kind(kind)
     }
 
-    /// Returns the query string that keeps the filter, but selects another kind of event. Empty for all kinds.
+    /// Returns the query string that keeps the filter, but selects another kind of event. An empty `kind` selects all
+    /// kinds.
     pub(super) fn filter_of_kind(&self, kind: &str) -> String {
         let ListEvents { webhook_id, state, before, .. } = self.list();
         let identity = self.identity.parse::<ApiKeyId>().ok();
@@ -82,13 +87,44 @@ impl EventsQuery {
         cursor.is_none() && before.is_none() && !matches!(state, Some(DeliveryState::Pending))
     }
 
-    /// Returns the URL of the live stream of this list. Returns `None` if the list cannot be followed live.
-    pub(super) fn live_stream(&self, user: &SignedInUser, path: &str) -> Option<String> {
+    /// Returns the URL of the live stream of this list. The stream begins after the attempt `newest`, which is the
+    /// newest attempt on the page. Returns `None` if the list cannot be followed live.
+    pub(super) fn live_stream(
+        &self,
+        user: &SignedInUser,
+        path: &str,
+        newest: Option<AttemptNumber>,
+    ) -> Option<String> {
         let is_live = user.app.live.is_on() && self.begins_with_newest_attempt();
-        let base = user.base();
-        is_live.then(|| format!("{base}{path}/live{}", self.filter()))
+        let (base, filter) = (user.base(), self.filter());
+        let separator = if filter.is_empty() { '?' } else { '&' };
+        let after = newest.map_or(0, |number| number.0);
+        is_live.then(|| format!("{base}{path}/live{filter}{separator}after={after}"))
+    }
+
+    /// Returns the number of the newest attempt that the browser shows. `last_event_id` is the header of a browser that
+    /// opens a stream again. Returns 0 if the browser shows no attempt.
+    pub(in crate::dashboard::pages) fn newest_shown(
+        &self,
+        last_event_id: Option<&str>,
+    ) -> AttemptNumber {
+        let number = last_event_id.unwrap_or(&self.after).parse::<i64>();
+        AttemptNumber(number.unwrap_or_default())
     }
 }
 
 /// Number of log entries on one page.
 pub(in crate::dashboard::pages) const ENTRIES_PER_PAGE: u8 = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_begins_after_the_newest_attempt_of_the_browser() {
+        let query = EventsQuery { after: "7".to_owned(), ..EventsQuery::default() };
+        assert_eq!(query.newest_shown(None), AttemptNumber(7));
+        assert_eq!(query.newest_shown(Some("9")), AttemptNumber(9), "after a lost connection");
+        assert_eq!(EventsQuery::default().newest_shown(None), AttemptNumber(0), "an empty log");
+    }
+}

@@ -4,19 +4,23 @@ use std::collections::BTreeSet;
 
 use sealpost_service::{Actor, Sealpost};
 
-use super::query::ENTRIES_PER_PAGE;
 use crate::dashboard::{forms::Form, pages::key_of, response::PageResponse, session::SignedInUser};
 
-/// Sends the selected events again. Each value of the form names an identity, one of its webhooks, and an event.
-/// Returns the result as text, or the reasons why no event is sent as the inner error. If the form is malformed, the
-/// outer error is the error page.
+/// Sends the selected events again. Each value of the field `selected` names an identity, one of its webhooks, and an
+/// event. Returns the result as text, or the reasons why no event is sent as the inner error. If the form is malformed,
+/// the outer error is the error page.
 pub(in crate::dashboard::pages) async fn send_again(
     user: &SignedInUser,
     form: &Form,
 ) -> Result<Result<String, String>, PageResponse> {
     let selected: BTreeSet<_> = form.all("selected").into_iter().collect();
-    if selected.len() > usize::from(ENTRIES_PER_PAGE) * 2 {
-        return Err(PageResponse::unreadable_form(user.frame()));
+    if selected.is_empty() {
+        return Ok(Err("No event is selected. Select at least one event.".to_owned()));
+    }
+    if selected.len() > SELECTED_MAX {
+        return Ok(Err(format!(
+            "At most {SELECTED_MAX} events can be sent again at once. Select fewer events."
+        )));
     }
     let (mut sent, mut problems) = (0, BTreeSet::new());
     for delivery in &selected {
@@ -35,14 +39,17 @@ pub(in crate::dashboard::pages) async fn send_again(
         }
     }
     let result = match sent {
-        0 => "No event was selected.".to_owned(),
         1 => "1 event is sent again now.".to_owned(),
         many => format!("{many} events are sent again now."),
     };
     let problems: Vec<_> = problems.into_iter().collect();
     Ok(match (sent, problems.join(" ")) {
-        (_, problems) if problems.is_empty() => Ok(result),
         (0, problems) => Err(problems),
+        (_, problems) if problems.is_empty() => Ok(result),
         (_, problems) => Ok(format!("{result} {problems}")),
     })
 }
+
+/// Maximum number of selected deliveries. The page of a live log keeps at most as many. Each delivery takes about 100
+/// bytes of a form, which has at most 16 KiB.
+pub(super) const SELECTED_MAX: usize = 150;

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use actix_web::web;
-use sealpost_api::admit_owner_test;
-use sealpost_domain::Timestamp;
+use sealpost_api::admit_test;
+use sealpost_domain::{Refusal, Timestamp, WebhookId};
 use sealpost_service::{Actor, Limited, Recover, Sealpost, Tested, Update};
 
 use super::DeliveryQuery;
@@ -27,26 +27,38 @@ pub(crate) async fn act(
     user.check(&form)?;
     let (key, webhook_id) = path.into_inner();
     let id = key_of(&user, &key)?;
+    let Ok(webhook_id) = webhook_id.parse::<WebhookId>().map(|id| id.to_string()) else {
+        return Err(PageResponse::not_found(user.frame()));
+    };
     let page = format!("/dashboard/keys/{key}/webhooks/{webhook_id}");
     let filtered = format!("{page}{}", query.filter());
     if form.text("do") == "test" {
+        let admit = |account| admit_test(&user.app.api, account);
         let test = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.webhooks.test(actor, webhook_id).await
+            sealpost.webhooks.test(actor, webhook_id, admit).await
         };
         let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-        let result = match admit_owner_test(&user.app.api, user.account_id()) {
-            Ok(()) => {
-                let tested = user.act(&id, test).await?;
-                result_of(&tested.map_err(|error| user.error_response(&error))?)
+        let result = match user.act(&id, test).await? {
+            Ok(tested) => result_of(&tested),
+            Err(error) => {
+                let Some(limit @ Refusal::AccountRateLimited { .. }) = error.refusal() else {
+                    single_use.release().await?;
+                    return Err(user.error_response(&error));
+                };
+                Err(Rejection::from(limit).text)
             }
-            Err(problem) => Err(Rejection::from(&problem).text),
         };
         return Ok(single_use.done(Flash::outcome(&page, result)).await);
     }
     if form.text("do") == "redeliver" {
         let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-        let result = send_again(&user, &form).await?;
-        return Ok(single_use.done(Flash::outcome(&filtered, result)).await);
+        return match send_again(&user, &form).await {
+            Ok(result) => Ok(single_use.done(Flash::outcome(&filtered, result)).await),
+            Err(rejected) => {
+                single_use.release().await?;
+                Err(rejected)
+            }
+        };
     }
     let change = change_of(&user, &form)?;
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
@@ -124,7 +136,7 @@ impl Change {
     }
 }
 
-/// Describes the result of a test event: a success or a failure.
+/// Returns the text about the result of a test event: `Ok` if the event arrived, `Err` if the attempt failed.
 fn result_of(tested: &Tested) -> Result<String, String> {
     let Tested { event_id, duration_ms, status_code, error, .. } = tested;
     let duration = thousands(duration_ms);

@@ -1,0 +1,26 @@
+// Looks at pages with the longest label and the longest handle in a real browser. Both are one word of wide letters. No
+// page may be wider than the window, wide and narrow, also with all details open.
+//
+//   node long_names.mjs BASE_URL CHROMIUM KNOWN
+//
+// KNOWN is JSON: an account, its login secret, and the paths of the pages.
+import { assertCount, launch, signIn, visitPages } from './browser.mjs';
+
+const [base, executablePath, known] = process.argv.slice(2);
+const { id, secret, paths } = JSON.parse(known);
+
+const browser = await launch(executablePath);
+try {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await signIn(page, base, id, secret);
+  await assertCount(page.locator('nav.side'), 1);
+  const storageState = await context.storageState();
+  await visitPages(browser, base, paths, { storageState, widths: [1280, 360], loaded: openDetails });
+} finally {
+  await browser.close();
+}
+
+function openDetails(page) {
+  return page.evaluate(() => document.querySelectorAll('details').forEach((details) => { details.open = true; }));
+}
