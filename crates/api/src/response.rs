@@ -8,6 +8,7 @@ mod status;
 mod use_case;
 
 pub use exported_account::exported_account;
+pub(crate) use problem::WEBSOCKET_VERSION;
 pub use problem::{Problem, ProblemDocument, whole_seconds};
 pub(crate) use rate_limit::Counted;
 pub use rate_limit::RateLimit;

@@ -18,9 +18,7 @@ use std::{hash::Hash, net::IpAddr, sync::Arc, time::Instant};
 use actix_web::HttpRequest;
 use ipnet::IpNet;
 use sealpost_domain::{AccountId, Code, Refusal, TokenHash};
-use sealpost_service::{
-    Access, AccountSession, Credentials, Error, LoggedIn, Login, Recovery, SecretsReplaced,
-};
+use sealpost_service::{AccountSession, Error, LoggedIn, Login, Recovery, SecretsReplaced};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
@@ -160,7 +158,8 @@ pub(crate) async fn admit_session<B>(
     })
 }
 
-/// Returns the session and its account, each with the factor that multiplies its limit.
+/// Returns the two keys of a [`Throttle`] under which a request of a session counts: the session and its account. Each
+/// has the factor that multiplies the limit per minute.
 pub fn session_and_account(
     session: TokenHash,
     account: AccountId,
@@ -172,8 +171,9 @@ pub fn session_and_account(
     keys.into_iter()
 }
 
-/// Counts a request that ends sessions, tokens or keys, or shows a page for that. Never refuses the request. If the
-/// session has reached its limit, waits for a slot, which the request must keep until its end.
+/// Counts a request that ends sessions, tokens or keys, or shows a page for that. Never refuses the request. Returns
+/// `None` if the session is below its limit. Otherwise waits for a slot and returns it, and the request must keep the
+/// slot until its end.
 pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSemaphorePermit> {
     let admitted = app.endings.admit(std::iter::once((session, 1)), 1, Instant::now());
     let slots = Arc::clone(&app.ending_slots);
@@ -182,35 +182,26 @@ pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSem
 
 /// Counts a rotation of the login secret, after the current secret was verified. Fails if the account has reached its
 /// limit of replacements.
-pub(crate) fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Problem> {
+pub(crate) fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
     admit_account(&app.secret_changes, account)
 }
 
 /// Counts a test event. Fails if the account has reached its limit. This limit exists because each test event makes the
-/// service call an address that the account chose. Only a request that may send test events counts.
-pub(crate) async fn admit_test(
-    app: &ApiState,
-    credentials: &Credentials,
-    access: Access,
-) -> Result<(), Problem> {
-    let caller = app.sealpost.authenticate(credentials, access).await?;
-    admit_account(&app.webhook_tests, caller.account_id())
-}
-
-/// Counts a test event that the owner of an account sends from a page. Fails if the account has reached its limit.
-pub fn admit_owner_test(app: &ApiState, account: AccountId) -> Result<(), Problem> {
+/// service call an address that the account chose.
+pub fn admit_test(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
     admit_account(&app.webhook_tests, account)
 }
 
-fn admit_account(throttle: &Throttle<AccountId>, account: AccountId) -> Result<(), Problem> {
+fn admit_account(throttle: &Throttle<AccountId>, account: AccountId) -> Result<(), Refusal> {
     let admitted = throttle.admit(std::iter::once((account, 1)), 1, Instant::now());
-    admitted.map_err(|retry_after| Problem::AccountThrottled {
+    admitted.map_err(|retry_after| Refusal::AccountRateLimited {
         per_minute: throttle.per_minute(),
         retry_after,
     })
 }
 
-/// Counts a request of a client address in `throttle`, under `keys`. Logs the first refusal of an address in a minute.
+/// Counts a request of a client address in `throttle`, under `keys`. Fails if one of the keys has reached its limit.
+/// Logs the first refusal of an address in a minute.
 fn admit_address<Key: Eq + Hash>(
     app: &ApiState,
     client: IpAddr,

@@ -6,6 +6,7 @@
 
 mod activity;
 mod badges;
+mod deceptive_text;
 mod errors;
 mod governance;
 mod identity;

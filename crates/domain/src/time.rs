@@ -36,16 +36,20 @@ impl Timestamp {
         Self(self.0.saturating_sub(self.0.rem_euclid(DAY_MS)))
     }
 
-    /// Returns this instant plus a duration. A result out of range becomes the latest possible instant.
+    /// Returns this instant plus a duration. A result after the year 9999, which has no text form, becomes the end of
+    /// that year. An instant that is already later stays.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+        let sum = self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
+        Self(sum.min(self.0.max(LAST_MS)))
     }
 
-    /// Returns this instant minus a duration. A result out of range becomes the earliest possible instant.
+    /// Returns this instant minus a duration. A result before the year 0, which has no text form, becomes the start of
+    /// that year. An instant that is already earlier stays.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
-        Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+        let difference = self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
+        Self(difference.max(self.0.min(FIRST_MS)))
     }
 
     /// Returns the duration from `earlier` to this instant. Zero if `earlier` is later.
@@ -77,9 +81,12 @@ impl FromStr for Timestamp {
     }
 }
 
+/// An instant outside the years 0 to 9999, which have a text form, is shown as the nearest instant of these years.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let instant = DateTime::from_timestamp_millis(self.0).ok_or(fmt::Error)?;
+        // Cannot be `None`, because the calendar has all these years. An error would be a panic in `to_string`.
+        let instant = DateTime::from_timestamp_millis(self.0.clamp(FIRST_MS, LAST_MS));
+        let instant = instant.unwrap_or_default();
         f.write_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 }
@@ -103,6 +110,10 @@ pub trait Clock: Send + Sync {
 }
 
 const DAY_MS: i64 = 86_400_000;
+/// The first instant with a text form: 0000-01-01T00:00:00.000Z.
+const FIRST_MS: i64 = -62_167_219_200_000;
+/// The last instant with a text form: 9999-12-31T23:59:59.999Z.
+const LAST_MS: i64 = 253_402_300_799_999;
 
 #[cfg(test)]
 mod tests {
@@ -121,6 +132,42 @@ mod tests {
             Timestamp::from_millis(1_767_225_600_007).to_string(),
             "2026-01-01T00:00:00.007Z"
         );
+    }
+
+    #[test]
+    fn every_instant_has_a_text_that_can_be_read_again() {
+        const FIRST: &str = "0000-01-01T00:00:00.000Z";
+        const LAST: &str = "9999-12-31T23:59:59.999Z";
+        for (millis, text, shown) in [
+            (i64::MIN, FIRST, FIRST_MS),
+            (FIRST_MS - 1, FIRST, FIRST_MS),
+            (FIRST_MS, FIRST, FIRST_MS),
+            (0, "1970-01-01T00:00:00.000Z", 0),
+            (LAST_MS, LAST, LAST_MS),
+            (LAST_MS + 1, LAST, LAST_MS),
+            (i64::MAX, LAST, LAST_MS),
+        ] {
+            assert_eq!(Timestamp::from_millis(millis).to_string(), text);
+            assert_eq!(text.parse(), Ok(Timestamp::from_millis(shown)));
+        }
+    }
+
+    #[test]
+    fn a_sum_and_a_difference_stay_in_the_range_with_a_text() {
+        let at = Timestamp::from_millis;
+        let second = Duration::from_secs(1);
+        for (from, span, sum, difference) in [
+            (0, second, 1000, -1000),
+            (0, Duration::MAX, LAST_MS, FIRST_MS),
+            (LAST_MS - 1, second, LAST_MS, LAST_MS - 1001),
+            (FIRST_MS + 1, second, FIRST_MS + 1001, FIRST_MS),
+        ] {
+            assert_eq!((at(from).plus(span), at(from).minus(span)), (at(sum), at(difference)));
+        }
+        // An open end stays open.
+        assert_eq!(at(i64::MAX).plus(second), at(i64::MAX));
+        assert_eq!(at(i64::MIN).minus(second), at(i64::MIN));
+        assert_eq!(at(i64::MAX).minus(second), at(i64::MAX - 1000));
     }
 
     #[test]

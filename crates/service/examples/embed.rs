@@ -13,8 +13,8 @@ use std::{
 
 use sealpost_domain::{Clock, Did, Handle, Label, RequestSource, Timestamp};
 use sealpost_service::{
-    Access, Activate, Caller, Credentials, Issuer, Login, NewMessage, Parts, Sealpost, SendContext,
-    Settings, built_in_circuits, unlock,
+    Access, Activate, Caller, Credentials, Issuer, KeyNamed, Login, NewMessage, Parts, Sealpost,
+    SendContext, Settings, built_in_circuits, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
@@ -58,7 +58,7 @@ async fn activate(
     handle: Option<&str>,
 ) -> Result<Caller, Box<dyn Error>> {
     let handle = handle.map(Handle::parse).transpose()?;
-    let identity = Activate { label: Label::parse(label)?, handle, invite: None };
+    let identity = Activate { label: Label::parse_new(label)?, handle, invite: None };
     let activated = sealpost.accounts.activate(None, identity, RequestSource::default()).await?;
     let account_id = activated.account_id.to_string();
     let login_secret = activated.login_secret.ok_or("a new account has a login secret")?;
@@ -66,7 +66,7 @@ async fn activate(
         .accounts
         .login(Login { account_id, login_secret }, RequestSource::default())
         .await?;
-    let key = Ok(Some(activated.api_key_id.to_string()));
+    let key = KeyNamed::Key(activated.api_key_id.to_string());
     let credentials = Credentials { token: Some(session.session_token), key };
     Ok(sealpost.authenticate(&credentials, Access::Session).await?)
 }

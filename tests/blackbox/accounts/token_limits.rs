@@ -39,7 +39,8 @@ fn a_token_needs_a_key_of_the_account(database: &Database) {
     let mut body = token_body(&alice, &["send"]);
     for key in [&*bob.key, "ak_00000000000000000000000000", "nonsense"] {
         body["api_key_id"] = json!(key);
-        create(&body).refused(404, "KEY_NOT_FOUND");
+        let problem = create(&body).refused(404, "KEY_NOT_FOUND");
+        assert_eq!(problem["field"], "api_key_id", "{key}");
     }
     database.operate(&["key", "revoke", &alice.key]);
     create(&token_body(&alice, &["send"])).refused(403, "KEY_INACTIVE");

@@ -13,6 +13,7 @@ on_both!(
     a_token_cannot_change_the_account,
     a_revoked_token_is_rejected_on_every_node,
     a_deactivated_key_is_reported_after_the_scope,
+    a_faulty_body_is_reported_after_the_scope_and_counts,
     a_last_use_is_shown_to_the_hour,
     an_expired_token_is_rejected,
     an_operator_lists_and_revokes_tokens,
@@ -67,7 +68,7 @@ fn a_token_allows_only_its_scopes(database: &Database) {
     let hook = json!({"webhook_id": "wh_00000000000000000000000000"});
     let action =
         |name: &str| json!({"action": name, "webhook_id": "wh_00000000000000000000000000"});
-    let requests: [(&str, Value, &[&str]); 16] = [
+    let requests: [(&str, Value, &[&str]); 20] = [
         ("/v1/channel/send", json!({"to": alice.key, "message": "x"}), &["send"]),
         ("/v1/channel/open", json!({"envelope_id": envelope}), &["open"]),
         ("/v1/channel/receipt", json!({"envelope_id": envelope}), &["send"]),
@@ -79,6 +80,10 @@ fn a_token_allows_only_its_scopes(database: &Database) {
         ("/v1/webhooks", json!({"action": "list"}), &["webhooks", "read"]),
         ("/v1/webhooks", action("deliveries"), &["webhooks", "read"]),
         ("/v1/webhooks", action("delete"), &["webhooks"]),
+        ("/v1/webhooks", json!({"action": "delete"}), &["webhooks"]),
+        ("/v1/webhooks", json!({"action": "delete", "unknown": 1}), &["webhooks"]),
+        ("/v1/webhooks", json!({"action": "update", "webhook_id": 7}), &["webhooks"]),
+        ("/v1/webhooks/delete", json!({}), &["webhooks"]),
         ("/v1/webhooks/delete", hook.clone(), &["webhooks"]),
         ("/v1/webhooks/enable", hook.clone(), &["webhooks"]),
         ("/v1/webhooks/register", json!({"url": "x", "events": ["x"]}), &["webhooks"]),
@@ -178,6 +183,29 @@ fn a_deactivated_key_is_reported_after_the_scope(database: &Database) {
     let status = |token: &str| client.post("/v1/did/status").token(token).response();
     status(&reads).refused(403, "KEY_INACTIVE");
     status(&sends).refused(403, "INSUFFICIENT_SCOPE");
+}
+
+/// A token has only one key, so the key need not be read from the body.
+fn a_faulty_body_is_reported_after_the_scope_and_counts(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let (reads, sends) =
+        (client.token_with(&alice, &["read"]), client.token_with(&alice, &["send"]));
+    let status = |token: &str, body: &str| {
+        let request = client.post("/v1/did/status").token(token);
+        request.body("application/json", body.as_bytes()).response()
+    };
+    let faulty = [("{", "INVALID_JSON"), ("{\"api_key_id\": 7}", "INVALID_FIELD")];
+    for (body, code) in faulty {
+        status(&sends, body).refused(403, "INSUFFICIENT_SCOPE");
+        status(&reads, body).refused(400, code);
+    }
+    assert_eq!(client.status(&alice).ok()["usage"]["day"]["used"], 3);
+    database.operate(&["key", "deactivate", &alice.key]);
+    for (body, _) in faulty {
+        status(&reads, body).refused(403, "KEY_INACTIVE");
+    }
 }
 
 fn a_last_use_is_shown_to_the_hour(database: &Database) {

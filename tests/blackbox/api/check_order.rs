@@ -11,6 +11,7 @@ on_both!(
     a_missing_field_is_reported_before_an_invalid_field,
     faults_are_reported_in_the_order_of_the_contract,
     the_minute_limit_is_checked_before_the_body,
+    an_unknown_member_is_reported_after_an_invalid_member,
     an_unreadable_body_is_reported_only_with_a_valid_session,
 );
 
@@ -126,6 +127,25 @@ fn a_missing_field_is_reported_before_an_invalid_field(database: &Database) {
     }
     let activation = client.activate(&json!({"handle": 7})).refused(400, "MISSING_FIELD");
     assert_eq!(activation["field"], "label");
+}
+
+fn an_unknown_member_is_reported_after_an_invalid_member(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let (hook, url) = ("wh_00000000000000000000000000", "https://example.org/");
+    for (path, mut body, field) in [
+        ("/v1/channel/send", json!({"to": alice.key, "message": 7}), "message"),
+        ("/v1/webhooks/register", json!({"url": "ftp://x", "events": ["bogus"]}), "url"),
+        ("/v1/webhooks/register", json!({"url": url, "events": ["bogus"]}), "events"),
+        ("/v1/webhooks/update", json!({"webhook_id": hook, "events": ["bogus"]}), "events"),
+        ("/v1/compliance/validate", json!({"jurisdiction": "ZZ"}), "jurisdiction"),
+        ("/v1/badges/issue", json!({"jurisdiction": "ZZ"}), "jurisdiction"),
+    ] {
+        body["unknown"] = json!(1);
+        let problem = client.act(&alice, path, &body).refused(400, "INVALID_FIELD");
+        assert_eq!(problem["field"], field, "{path} {body}");
+    }
 }
 
 fn an_oversized_message_is_reported_before_a_raw_did(database: &Database) {

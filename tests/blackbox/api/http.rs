@@ -69,7 +69,10 @@ fn another_method_is_not_allowed() {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"] {
             if method != allowed {
                 let response = server.client().request(method, path).response();
-                response.refused(405, "METHOD_NOT_ALLOWED");
+                let problem = response.refused(405, "METHOD_NOT_ALLOWED");
+                let named = if allowed == "GET" { "GET and HEAD" } else { allowed };
+                let detail = text(&problem, "detail");
+                assert!(detail.contains(&format!("accepts only {named}")), "{method} {detail}");
                 let allowed = if allowed == "GET" { "GET, HEAD" } else { allowed };
                 assert_eq!(response.header("allow"), Some(allowed), "{method} {path}");
             }

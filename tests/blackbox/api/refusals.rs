@@ -37,6 +37,9 @@ fn invalid_activations_are_rejected(database: &Database) {
         (json!({"label": {}}), 400, "INVALID_FIELD", Some("label")),
         (json!({"label": "ü".repeat(101)}), 400, "INVALID_FIELD", Some("label")),
         (json!({"label": "a\nb"}), 400, "INVALID_FIELD", Some("label")),
+        (json!({"label": "\u{200b}\u{3164}"}), 400, "INVALID_FIELD", Some("label")),
+        (json!({"label": "a\u{202e}bob@"}), 400, "INVALID_FIELD", Some("label")),
+        (json!({"label": "a\u{2028}b"}), 400, "INVALID_FIELD", Some("label")),
         (json!({"label": "a", "handle": 1}), 400, "INVALID_FIELD", Some("handle")),
         (json!({"label": "a", "handle": "ab"}), 400, "INVALID_FIELD", Some("handle")),
         (json!({"label": "a", "handle": "a".repeat(33)}), 400, "INVALID_FIELD", Some("handle")),
@@ -55,7 +58,10 @@ fn invalid_activations_are_rejected(database: &Database) {
         let request = client.post("/v1/did/activate").token(token).json(&json!({"label": "a"}));
         request.response().refused(401, "UNAUTHORIZED");
     }
-    for label in ["ü".repeat(100), " ".to_owned(), "<b>".to_owned()] {
+    let bidi = client.activate(&json!({"label": "a\u{202e}b"})).refused(400, "INVALID_FIELD");
+    assert!(text(&bidi, "detail").ends_with("remove U+202E"), "{bidi}");
+    for label in ["ü".repeat(100), " ".to_owned(), "<b>".to_owned(), "👩\u{200d}👧".to_owned()]
+    {
         assert_eq!(client.activate(&json!({"label": label})).ok()["label"], label);
     }
 }

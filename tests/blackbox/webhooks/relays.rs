@@ -21,6 +21,7 @@ on_both!(
     a_connection_closes_when_it_must_get_nothing_more,
     a_connection_closes_although_it_opens_during_the_change,
     connections_are_refused_with_problem_documents,
+    a_faulty_handshake_is_refused_and_is_no_connection,
     a_webhook_can_become_a_relay_and_back,
     the_connections_of_a_killed_node_soon_count_no_more,
     a_node_that_was_taken_for_dead_closes_its_connections,
@@ -291,6 +292,48 @@ fn connections_are_refused_with_problem_documents(database: &Database) {
     pause(false);
     let sockets: Vec<_> = (0..4).map(|_| Socket::open(&server, &bob, &id)).collect();
     assert_eq!(handshake(&query, &bob.token, &bob.key), is(403, "QUOTA_EXCEEDED", &Value::Null));
+    assert_eq!(listed(client, &bob)["connected"], 4);
+    drop(sockets);
+}
+
+fn a_faulty_handshake_is_refused_and_is_no_connection(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let bob = client.new_identity();
+    let (id, _) = register(client, &bob);
+    let handshake = |headers: &str| {
+        let request = format!(
+            "GET /v1/webhooks/relay?webhook_id={id} HTTP/1.1\r\nHost: x\r\n{headers}\
+             Authorization: Bearer {}\r\nX-DID-API-Key: {}\r\n\r\n",
+            bob.token, bob.key
+        );
+        let response = exchange(client.url(), request);
+        let (head, body) = response.split_once("\r\n\r\n").unwrap_or_default();
+        let problem: Value = serde_json::from_str(body).unwrap_or_default();
+        assert_eq!(problem["status"], status_of(&response), "{response}");
+        let has_version = head.to_ascii_lowercase().contains("sec-websocket-version: 13");
+        (has_version, text(&problem, "code"), text(&problem, "detail"), problem["field"].clone())
+    };
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let (has_version, code, detail, _) = handshake("");
+    assert_eq!((has_version, &*code), (true, "UPGRADE_REQUIRED"), "{detail}");
+    assert!(!detail.contains("version"), "{detail}");
+    for version in ["", "Sec-WebSocket-Version: 8\r\n", "Sec-WebSocket-Version: 14\r\n"] {
+        let (has_version, code, detail, _) = handshake(&format!("{upgrade}{version}{key}"));
+        assert_eq!((has_version, &*code), (true, "UPGRADE_REQUIRED"), "{version} {detail}");
+        assert!(detail.contains("Sec-WebSocket-Version: 13"), "{detail}");
+    }
+    let sixteen = "dGhlIHNhbXBsZSBub25jZQ";
+    for key in [None, Some(""), Some("c2hvcnQ="), Some(sixteen), Some("!!!!!!!!!!!!!!!!!!!!!!==")] {
+        let key = key.map_or_else(String::new, |key| format!("Sec-WebSocket-Key: {key}\r\n"));
+        let headers = format!("{upgrade}Sec-WebSocket-Version: 13\r\n{key}");
+        let (has_version, code, detail, field) = handshake(&headers);
+        assert_eq!((has_version, &*code), (false, "INVALID_HTTP"), "{key} {detail}");
+        assert_eq!(field, "Sec-WebSocket-Key", "{detail}");
+    }
+    assert_eq!(listed(client, &bob)["connected"], 0);
+    let sockets: Vec<_> = (0..4).map(|_| Socket::open(&server, &bob, &id)).collect();
     assert_eq!(listed(client, &bob)["connected"], 4);
     drop(sockets);
 }

@@ -10,6 +10,7 @@ on_both!(
     a_test_is_a_signed_event_and_returns_the_attempt,
     only_the_owner_can_test_a_webhook,
     tests_are_limited_per_account,
+    only_an_admitted_test_counts_against_the_limit_of_the_account,
 );
 
 fn a_test_is_a_signed_event_and_returns_the_attempt(database: &Database) {
@@ -91,6 +92,25 @@ fn tests_are_limited_per_account(database: &Database) {
     client.act(&bob, "/v1/webhooks/list", &json!({})).ok();
     let other = client.register(&alice, &receiver.url);
     test(client, &alice, &other);
+}
+
+fn only_an_admitted_test_counts_against_the_limit_of_the_account(database: &Database) {
+    let server = database.serve_with(&["--webhook-tests-per-minute=1"]);
+    let (client, receiver) = (server.client(), Receiver::start());
+    let bob = client.new_identity();
+    let (inactive, limited) = (client.sibling(&bob), client.sibling(&bob));
+    let webhook = client.register(&bob, &receiver.url);
+    let unknown = json!({"webhook_id": "wh_00000000000000000000000000"});
+    database.operate(&["key", "deactivate", &inactive.key]);
+    database.set_enterprise(&limited.key, [0, 1000, 1000, 10]);
+    for _ in 0..2 {
+        client.act(&bob, "/v1/webhooks/test", &unknown).refused(404, "WEBHOOK_NOT_FOUND");
+        client.act(&inactive, "/v1/webhooks/test", &unknown).refused(403, "KEY_INACTIVE");
+        let refused = client.act(&limited, "/v1/webhooks/test", &unknown);
+        let problem = refused.refused(429, "RATE_LIMIT_EXCEEDED");
+        assert!(!text(&problem, "detail").contains("account"), "{problem}");
+    }
+    test(client, &bob, &webhook);
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(super) const INVALID_HTTP: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "`Host` or `Content-Length` is missing, invalid or sent twice. Then `field` names the header.",
         "`Transfer-Encoding` is not `chunked`, or sent together with `Content-Length`.",
+        "`Sec-WebSocket-Key` of a WebSocket handshake is missing or invalid. Then `field` names the header.",
         "The client speaks another protocol: HTTP/2 without TLS, or `http://` on a port with TLS.",
     ],
     remedies: &[
@@ -59,6 +60,7 @@ pub(super) const INVALID_JSON: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "The body is not JSON: `detail` names line, column (in bytes) and problem. Shells often remove quotes.",
         "The body is JSON, but an array, a string, a number or null.",
+        "The body has more than 20,000 values: members of objects and elements of arrays, at each depth.",
         "The connection broke within the body, or the body is not UTF-8: it has a byte order mark, is UTF-16, or compressed.",
     ],
     remedies: &[
@@ -112,12 +114,13 @@ pub(super) const UNSUPPORTED_MEDIA_TYPE: ErrorDocumentation = ErrorDocumentation
 };
 
 pub(super) const UPGRADE_REQUIRED: ErrorDocumentation = ErrorDocumentation {
-    summary: "The path needs a WebSocket, but the request does not ask for one.",
+    summary: "The path needs a WebSocket, but the request does not ask for one of version 13.",
     causes: &[
-        "The request has no `Upgrade: websocket`, or is no valid WebSocket handshake (RFC 6455, section 4.1).",
+        "The request has no `Upgrade: websocket`.",
+        "The header `Sec-WebSocket-Version` is missing, or is not 13 (RFC 6455, section 4.1).",
         "A proxy between client and server removes `Connection: upgrade`.",
     ],
     remedies: &["Connect with a WebSocket client, or use `sealpost listen --relay`."],
     retry: Retry::Changed,
-    example: || Problem::UpgradeRequired,
+    example: || Problem::UpgradeRequired { has_other_version: false },
 };

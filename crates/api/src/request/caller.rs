@@ -71,7 +71,7 @@ impl<B: RequestBody> FromRequest for PublicRequest<B> {
         Box::pin(async move {
             let read = read(&request, payload, SessionNeed::Optional).await?;
             let RawRequest { token, fields, memory } = read;
-            Ok(Self { token, body: fields.and_then(Fields::into_body), memory })
+            Ok(Self { token, body: typed(&request, fields)?, memory })
         })
     }
 }
@@ -85,7 +85,7 @@ impl<B: RequestBody> FromRequest for SessionRequest<B> {
         Box::pin(async move {
             let read = read(&request, payload, SessionNeed::Required).await?;
             let RawRequest { token, fields, memory } = read;
-            Ok(Self { token, body: fields.and_then(Fields::into_body), memory })
+            Ok(Self { token, body: typed(&request, fields)?, memory })
         })
     }
 }
@@ -98,13 +98,14 @@ impl<B: RequestBody> FromRequest for KeyRequest<B> {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
             let read = read(&request, payload, SessionNeed::Required).await?;
-            let RawRequest { token, mut fields, memory } = read;
-            let key = key_named(request.headers(), &mut fields);
+            let RawRequest { token, fields, memory } = read;
+            let key = key_named(request.headers(), &fields);
+            let fields = match &key {
+                KeyNamed::InvalidBody(refusal) => Err(refusal.clone()),
+                KeyNamed::InvalidHeader(_) | KeyNamed::Key(_) | KeyNamed::None => fields,
+            };
             let credentials = Credentials { token, key };
-            let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
-            let body =
-                fields.and_then(|fields| fields.into_checked_body(|body: &B| body.check(app)));
-            Ok(Self { credentials, body, memory })
+            Ok(Self { credentials, body: typed(&request, fields)?, memory })
         })
     }
 }
@@ -119,6 +120,16 @@ async fn read(
     let given = GivenToken { token: token.as_ref().map(Option::as_deref), need };
     let (body, memory) = body::read(app, request, &mut payload, given).await?;
     Ok(RawRequest { token: token?, fields: Fields::parse(&body), memory })
+}
+
+/// Converts the members of a body to the type of the endpoint. The inner error is an error in the body. The outer error
+/// means that the server lacks the state of the API.
+fn typed<B: RequestBody>(
+    request: &HttpRequest,
+    fields: Result<Fields, Refusal>,
+) -> Result<Result<B, Refusal>, Problem> {
+    let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
+    Ok(fields.and_then(|fields| fields.into_body(|body: &B| body.check(app))))
 }
 
 /// Returns the bearer token, or `None` if the request has no `Authorization` header. For other schemes than `Bearer`,
@@ -138,20 +149,23 @@ pub(crate) fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Refusa
 /// Returns the credentials of a request without a body.
 pub(crate) fn credentials_in_headers(headers: &HeaderMap) -> Result<Credentials, Refusal> {
     let token = bearer_token(headers)?;
-    Ok(Credentials { token, key: key_named(headers, &mut Ok(Fields::default())) })
+    Ok(Credentials { token, key: key_named(headers, &Ok(Fields::default())) })
 }
 
 /// Returns the API key from the header `X-DID-API-Key`, or from the member `api_key_id` of the body if the header is
-/// absent. An empty value counts as absent. Refuses a repeated header.
-fn key_named(headers: &HeaderMap, fields: &mut Result<Fields, Refusal>) -> KeyNamed {
-    let in_header = single_header(headers, X_DID_API_KEY, "X-DID-API-Key")?
-        .map(|value| String::from_utf8_lossy(value.as_bytes()));
-    match in_header.filter(|text| !text.trim().is_empty()) {
-        Some(text) => Ok(Some(text.trim().to_owned())),
-        None => match fields {
-            Ok(fields) => Ok(fields.optional_text("api_key_id")?.filter(|text| !text.is_empty())),
-            Err(fault) => Err(fault.clone()),
-        },
+/// absent. An empty value counts as absent. A repeated header is invalid.
+fn key_named(headers: &HeaderMap, fields: &Result<Fields, Refusal>) -> KeyNamed {
+    let in_header = match single_header(headers, X_DID_API_KEY, "X-DID-API-Key") {
+        Ok(value) => value.map(|value| String::from_utf8_lossy(value.as_bytes())),
+        Err(refusal) => return KeyNamed::InvalidHeader(refusal),
+    };
+    if let Some(text) = in_header.filter(|text| !text.trim().is_empty()) {
+        return KeyNamed::Key(text.trim().to_owned());
+    }
+    match fields.as_ref().map_err(Clone::clone).and_then(Fields::api_key_id) {
+        Ok(Some(text)) => KeyNamed::Key(text.to_owned()),
+        Ok(None) => KeyNamed::None,
+        Err(refusal) => KeyNamed::InvalidBody(refusal),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{
     nearest::similar,
-    unique_json::{self, JsonFault},
+    unique_json::{self, JsonFault, VALUES_MAX},
 };
 use crate::state::ApiState;
 
@@ -41,12 +41,15 @@ pub(crate) trait RequestBody: Sized + 'static {
 ///
 /// A rule can follow a member: `until: Option<Timestamp> => RULE,`. The rule is an expression of the type
 /// `Result<(), Refusal>`. It can use this member and the members above, and is checked before the next member is read.
+///
+/// `check FUNCTION` can follow the struct. This function becomes [`RequestBody::check`].
 macro_rules! request_body {
     (
         $(#[$doc:meta])*
         $visibility:vis struct $body:ident {
             $($(#[$member_doc:meta])* $member:ident: $type:ty $(=> $rule:expr)?,)*
         }
+        $(check $check:path)?
     ) => {
         #[derive(schemars::JsonSchema)]
         $(#[$doc])*
@@ -69,6 +72,10 @@ macro_rules! request_body {
                 )*
                 Ok(Self { $($member,)* })
             }
+
+            $(fn check(&self, app: &$crate::state::ApiState) -> Result<(), sealpost_domain::Refusal> {
+                $check(self, app)
+            })?
         }
     };
 }
@@ -110,13 +117,9 @@ impl Fields {
         Ok(body)
     }
 
-    /// Reads the members as a typed body. At the end, refuses members that were not read.
-    pub(crate) fn into_body<B: RequestBody>(self) -> Result<B, Refusal> {
-        self.into_checked_body(|_| Ok(()))
-    }
-
-    /// Like [`into_body`](Self::into_body), and calls `check` before it refuses members that were not read.
-    pub(crate) fn into_checked_body<B: RequestBody>(
+    /// Reads the members as a typed body. Calls `check`, usually [`RequestBody::check`], before it refuses members that
+    /// were not read.
+    pub(crate) fn into_body<B: RequestBody>(
         mut self,
         check: impl FnOnce(&B) -> Result<(), Refusal>,
     ) -> Result<B, Refusal> {
@@ -249,6 +252,15 @@ impl Fields {
         }
     }
 
+    /// Returns the member `api_key_id` without removing it. Returns `None` if the member is absent, null or empty.
+    pub(crate) fn api_key_id(&self) -> Result<Option<&str>, Refusal> {
+        match self.members.get(API_KEY_ID) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(&**text).filter(|text| !text.is_empty())),
+            Some(_) => Err(invalid(API_KEY_ID, "must be a string")),
+        }
+    }
+
     /// Returns whether the body has the member, even if its value is null.
     pub(crate) fn contains(&self, field: &str) -> bool {
         self.members.contains_key(field)
@@ -306,6 +318,7 @@ const API_KEY_ID: &str = "api_key_id";
 fn invalid_json(body: &[u8], fault: JsonFault) -> Refusal {
     let error = match fault {
         JsonFault::Repeated(name) => return Refusal::RepeatedField { field: shorten(&name) },
+        JsonFault::TooManyValues => return Refusal::TooManyValues { limit: VALUES_MAX },
         JsonFault::Invalid(error) => error,
     };
     if let Some(problem) = other_encoding(body) {

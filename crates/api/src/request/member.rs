@@ -12,12 +12,16 @@ use sealpost_service::{ActivityCursor, ProofFormat, SentCursor};
 
 use super::fields::{Fields, invalid};
 
+/// A label to search for in stored keys. Stored labels can be older than the rules for new labels, so this type accepts
+/// labels that the rules refuse.
+pub(crate) struct LabelFilter(pub(crate) Label);
+
 /// A type whose values are members of request bodies.
 pub(crate) trait Member: Sized {
     /// True if a body without the member is refused.
     const IS_REQUIRED: bool;
 
-    /// Reads a member.
+    /// Reads the member with the name `field`. Refuses an invalid value, and a missing member if it is required.
     fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal>;
 }
 
@@ -104,7 +108,7 @@ impl Member for Option<Description> {
 
     fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
         let text = fields.optional_text(field)?.unwrap_or_default();
-        Description::parse(&text).map_err(|fault| invalid(field, fault.to_string()))
+        Description::parse_new(&text).map_err(|fault| invalid(field, fault.to_string()))
     }
 }
 
@@ -153,7 +157,8 @@ parsed_members! {
     GovernanceSubject: governance_subject;
     Handle: Handle::parse;
     KeyStatus: |name| KeyStatus::from_name(name).ok_or("must be a state of a key, such as active");
-    Label: Label::parse;
+    Label: Label::parse_new;
+    LabelFilter: |text| Label::parse(text).map(LabelFilter);
     MessageType: MessageType::parse;
     PartnerId: PartnerId::parse;
     ProofFormat: |name| ProofFormat::from_name(name).ok_or("must be tlog or cose");
@@ -179,6 +184,14 @@ fn one_of(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_filter_accepts_a_label_that_is_older_than_the_rules() {
+        let fields = || Fields::parse(br#"{"label":"a\u202e"}"#).unwrap();
+        let new = Option::<Label>::read(&mut fields(), "label");
+        assert_eq!(new.unwrap_err().field(), Some("label"));
+        assert!(Option::<LabelFilter>::read(&mut fields(), "label").is_ok_and(|it| it.is_some()));
+    }
 
     #[test]
     fn the_schema_of_a_number_has_the_bounds_of_its_type() {

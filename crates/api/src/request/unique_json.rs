@@ -1,5 +1,6 @@
-//! Parses JSON objects whose member names are unique (RFC 7493, section 2.3). Other parsers would use either of two
-//! equal members, so the service refuses such an object.
+//! Parses JSON objects whose member names are unique (RFC 7493, section 2.3). The service refuses any other object,
+//! because parsers disagree which of two members with the same name counts. Also limits the number of values, because a
+//! parsed value takes far more time and memory than its text.
 
 use std::{cell::Cell, fmt};
 
@@ -10,28 +11,41 @@ use serde_json::{Map, Number, Value};
 pub(super) enum JsonFault {
     /// An object has two members with this name.
     Repeated(String),
+    /// The text has more than [`VALUES_MAX`] values.
+    TooManyValues,
     Invalid(serde_json::Error),
 }
 
 /// Parses an object. At each depth, refuses two members with the same name. Names are compared after their escapes are
-/// resolved.
+/// resolved. Stops at the first value above [`VALUES_MAX`]. Counts the members of objects and the elements of arrays at
+/// each depth, but not the object itself.
 pub(super) fn parse_object(text: &[u8]) -> Result<Map<String, Value>, JsonFault> {
-    let repeated = Cell::default();
+    let state = ParseState::default();
     let mut parser = serde_json::Deserializer::from_slice(text);
-    let parsed = parser.deserialize_map(ObjectVisitor(&repeated));
+    let parsed = parser.deserialize_map(ObjectVisitor(&state));
     let parsed = parsed.and_then(|members| parser.end().map(|()| members));
-    parsed.map_err(|error| repeated.take().map_or(JsonFault::Invalid(error), JsonFault::Repeated))
+    parsed.map_err(|error| match state.repeated.take() {
+        Some(name) => JsonFault::Repeated(name),
+        None if state.values.get() > VALUES_MAX => JsonFault::TooManyValues,
+        None => JsonFault::Invalid(error),
+    })
 }
 
-/// The name of a repeated member, for the error.
-type Repeated = Cell<Option<String>>;
+/// The state of a parse, which all visitors share.
+#[derive(Default)]
+struct ParseState {
+    /// The name of a repeated member, for the error.
+    repeated: Cell<Option<String>>,
+    /// The number of values so far.
+    values: Cell<usize>,
+}
 
 /// Reads an object.
-struct ObjectVisitor<'a>(&'a Repeated);
+struct ObjectVisitor<'a>(&'a ParseState);
 
 /// Reads any value.
 #[derive(Clone, Copy)]
-struct ValueVisitor<'a>(&'a Repeated);
+struct ValueVisitor<'a>(&'a ParseState);
 
 impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     type Value = Map<String, Value>;
@@ -44,7 +58,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
         let mut members = Map::new();
         while let Some(name) = access.next_key::<String>()? {
             if members.contains_key(&name) {
-                self.0.set(Some(name));
+                self.0.repeated.set(Some(name));
                 return Err(A::Error::custom("a repeated member"));
             }
             members.insert(name, access.next_value_seed(ValueVisitor(self.0))?);
@@ -57,6 +71,11 @@ impl<'de> DeserializeSeed<'de> for ValueVisitor<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let values = self.0.values.get().saturating_add(1);
+        self.0.values.set(values);
+        if values > VALUES_MAX {
+            return Err(D::Error::custom("too many values"));
+        }
         deserializer.deserialize_any(self)
     }
 }
@@ -108,3 +127,7 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
         ObjectVisitor(self.0).visit_map(access).map(Value::Object)
     }
 }
+
+/// Maximum number of values in a body. The largest requests have far fewer: 100 messages have at most 600 values, and a
+/// policy has at most 1,000 names in each of its lists.
+pub(super) const VALUES_MAX: usize = 20_000;

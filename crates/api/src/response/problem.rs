@@ -20,18 +20,11 @@ use super::{rate_limit::RateLimit, status::status_and_title};
 /// The reason for an error response.
 #[derive(Debug)]
 pub enum Problem {
-    /// The account has reached its limit of login secret replacements (rotations and recoveries) or of test events.
-    AccountThrottled {
-        /// Maximum number of these requests per minute for one account.
-        per_minute: u32,
-        /// The time until the next minute.
-        retry_after: Duration,
-    },
-    /// The client address has reached the limit of activations or logins.
+    /// The client address has reached a limit, such as that of activations, logins or wrong secrets.
     AddressThrottled {
         /// Maximum number of these requests per minute from one client address.
         per_minute: u32,
-        /// The time until the next minute.
+        /// The time until the limit admits the request.
         retry_after: Duration,
     },
     /// The request body did not arrive within the body timeout.
@@ -99,8 +92,11 @@ pub enum Problem {
     },
     /// The content type of the request body is not JSON.
     UnsupportedMediaType,
-    /// The path needs an upgrade of the connection to a WebSocket.
-    UpgradeRequired,
+    /// The path needs an upgrade of the connection to a WebSocket of version 13.
+    UpgradeRequired {
+        /// Whether the request asks for a WebSocket, but with another version or without a version.
+        has_other_version: bool,
+    },
 }
 
 /// The body of an error response: the members of RFC 9457, and further members of this API.
@@ -142,8 +138,9 @@ impl Problem {
         if let Self::MethodNotAllowed { allowed, .. } = self {
             response.insert_header((header::ALLOW, allowed.as_str()));
         }
-        if let Self::UpgradeRequired = self {
+        if let Self::UpgradeRequired { .. } = self {
             response.insert_header((header::UPGRADE, "websocket"));
+            response.insert_header((header::SEC_WEBSOCKET_VERSION, WEBSOCKET_VERSION));
             response.insert_header((header::CONNECTION, "upgrade"));
         }
         if let Self::BodyUnreadable = self {
@@ -212,8 +209,7 @@ impl Problem {
     /// such header.
     pub fn retry_after_s(&self) -> Option<u64> {
         match self {
-            Self::AccountThrottled { retry_after, .. }
-            | Self::AddressThrottled { retry_after, .. }
+            Self::AddressThrottled { retry_after, .. }
             | Self::SessionThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
             other => other.refusal().and_then(Refusal::retry_after_s),
         }
@@ -222,13 +218,12 @@ impl Problem {
     /// Returns the name of the limit that refused the request, for the metrics. Returns `None` for other errors.
     pub(crate) fn limit(&self) -> Option<&'static str> {
         match self {
-            Self::AccountThrottled { .. } | Self::SessionThrottled { .. } => {
-                return Some("account");
-            }
+            Self::SessionThrottled { .. } => return Some("account"),
             Self::AddressThrottled { .. } => return Some("address"),
             _ => {}
         }
         match self.refusal()? {
+            Refusal::AccountRateLimited { .. } => Some("account"),
             Refusal::MonthlyLimitExceeded { .. } => Some("month"),
             Refusal::RateLimited { window, .. } => Some(match window {
                 Window::Day => "day",
@@ -242,9 +237,9 @@ impl Problem {
     /// Returns the error code of the API contract.
     pub fn code(&self) -> Code {
         match self {
-            Self::AccountThrottled { .. }
-            | Self::AddressThrottled { .. }
-            | Self::SessionThrottled { .. } => Code::RateLimitExceeded,
+            Self::AddressThrottled { .. } | Self::SessionThrottled { .. } => {
+                Code::RateLimitExceeded
+            }
             Self::BodyTimeout | Self::HeadTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => {
                 Code::RequestTimeout
             }
@@ -270,16 +265,12 @@ impl Problem {
             Self::UnsupportedCoding { .. } | Self::UnsupportedMediaType => {
                 Code::UnsupportedMediaType
             }
-            Self::UpgradeRequired => Code::UpgradeRequired,
+            Self::UpgradeRequired { .. } => Code::UpgradeRequired,
         }
     }
 
     fn detail(&self) -> String {
         match self {
-            Self::AccountThrottled { per_minute, retry_after } => format!(
-                "one account may do this {per_minute} times a minute; try again in {} s",
-                whole_seconds(*retry_after)
-            ),
             Self::AddressThrottled { per_minute, retry_after } => format!(
                 "one client address may do this {per_minute} times a minute; try again in {} s",
                 whole_seconds(*retry_after)
@@ -311,12 +302,8 @@ impl Problem {
             Self::Http(status) if status.is_client_error() => {
                 "the request is not valid HTTP; check its syntax".into()
             }
-            Self::MethodNotAllowed { allowed, is_preflight: true } => format!(
-                "this path accepts only {allowed}: the API has no CORS, because web pages must not hold its secrets; call \
-                it from your server"
-            ),
-            Self::MethodNotAllowed { allowed, is_preflight: false } => {
-                format!("this path accepts only {allowed}; use that method")
+            Self::MethodNotAllowed { allowed, is_preflight } => {
+                other_method(allowed, *is_preflight)
             }
             Self::NotFound { nearest: Some(path) } => {
                 format!("this path does not exist; did you mean {path}? The API reference is at /docs")
@@ -331,9 +318,13 @@ impl Problem {
             Self::UnsupportedCoding { name } => {
                 format!("the content coding {name} is not supported; send the body uncompressed, without Content-Encoding")
             }
-            Self::UpgradeRequired => {
+            Self::UpgradeRequired { has_other_version: false } => {
                 "this path needs a WebSocket; connect with a WebSocket client (RFC 6455)".into()
             }
+            Self::UpgradeRequired { has_other_version: true } => format!(
+                "this path supports only version {WEBSOCKET_VERSION} of WebSocket (RFC 6455); send the header \
+                Sec-WebSocket-Version: {WEBSOCKET_VERSION}"
+            ),
             Self::UnsupportedMediaType => {
                 "the content type of the body is not JSON; send JSON with Content-Type: application/json".into()
             }
@@ -368,6 +359,23 @@ impl<E: Into<Error>> From<E> for Problem {
     }
 }
 
+/// Describes the refusal of a request with another method than `allowed`. A path that accepts GET also accepts HEAD.
+fn other_method(allowed: &Method, is_preflight: bool) -> String {
+    let (accepted, advice) = if *allowed == Method::GET {
+        ("GET and HEAD", "use one of these methods")
+    } else {
+        (allowed.as_str(), "use that method")
+    };
+    if is_preflight {
+        format!(
+            "this path accepts only {accepted}: the API has no CORS, because web pages must not hold its secrets; call \
+            it from your server"
+        )
+    } else {
+        format!("this path accepts only {accepted}; {advice}")
+    }
+}
+
 /// Returns a duration in whole seconds for `Retry-After`: at least 1, and rounded up so that a client does not retry
 /// too early.
 pub fn whole_seconds(span: Duration) -> u64 {
@@ -375,6 +383,8 @@ pub fn whole_seconds(span: Duration) -> u64 {
     millis.div_ceil(1000).max(1)
 }
 
+/// The only version of the WebSocket protocol that the service supports (RFC 6455).
+pub(crate) const WEBSOCKET_VERSION: &str = "13";
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 const INTERNAL: &str = "the service failed unexpectedly; report the request_id if this persists";
 const IN_DOUBT: &str = "the database did not confirm the request, which may have been stored; \

@@ -70,7 +70,9 @@ pub(super) fn inactive(status: KeyStatus, field: Option<&str>) -> &'static str {
 
 pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
     match field {
-        None => "no such API key; use the api_key_id that the activation returned",
+        None | Some("api_key_id") => {
+            "no such API key; use the api_key_id that the activation returned"
+        }
         Some("to") => {
             "no API key or handle has this name; ask the recipient for its API key or handle"
         }
@@ -81,12 +83,12 @@ pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
 /// Returns a noun phrase for the kind of id that the request should contain instead of the refused id. `code` is the
 /// error code for an unknown id. `field` is the name of the request field, or `None` for the id of the caller's own
 /// key.
-pub(super) const fn expected_id(code: Code, field: Option<&str>) -> &'static str {
+pub(super) fn expected_id(code: Code, field: Option<&str>) -> &'static str {
     match (code, field) {
         (Code::EnvelopeNotFound, _) => "the id of an envelope (env_)",
         (Code::TokenNotFound, _) => "the id of an API token (tok_)",
         (Code::WebhookNotFound, _) => "the id of a webhook (wh_)",
-        (_, None) => "an API key (ak_)",
+        (_, None | Some("api_key_id")) => "an API key (ak_)",
         (_, Some(_)) => "an API key (ak_) or a handle",
     }
 }

@@ -21,13 +21,16 @@ pub enum Refusal {
         "sign-up is closed: this service opens no new accounts; with a session token an existing account can activate further identities"
     )]
     ActivationClosed,
-    /// The drift metric of the API key exceeds its hard limit, so the key gets no badge.
+    /// The drift in the newest [assessment](crate::Assessment) of the API key exceeds the hard limit of this metric, so
+    /// the key gets no badge.
     #[error("{}", detail::drift(_0))]
     BadgeDeniedDrift(UnmetThreshold),
-    /// At least one metric of the API key does not meet its badge threshold.
+    /// At least one metric in the newest [assessment](crate::Assessment) of the API key does not meet its badge
+    /// threshold.
     #[error("{}", detail::thresholds(_0))]
     BadgeDeniedThresholds(Vec<UnmetThreshold>),
-    /// The attestations of the API key do not satisfy the compliance circuit of a jurisdiction.
+    /// The [attestations](crate::Attestation) (recorded results of checks) of the API key do not satisfy the compliance
+    /// circuit (set of checks) of a jurisdiction.
     #[error(
         "the compliance circuit of {} did not pass; ask the operator to attest its required checks",
         _0.jurisdiction
@@ -147,6 +150,18 @@ pub enum Refusal {
         /// The remedy for the caller, as a clause of the error text.
         way_out: &'static str,
     },
+    /// The account has reached a limit for all its keys and sessions together: of replacements of the login secret
+    /// (rotations and recoveries), or of test events.
+    #[error(
+        "one account may do this {per_minute} times a minute; try again in {} s",
+        detail::whole_seconds(*retry_after)
+    )]
+    AccountRateLimited {
+        /// Maximum number of these requests per minute for one account.
+        per_minute: u32,
+        /// Time until the next minute.
+        retry_after: Duration,
+    },
     /// The caller's key has reached a rate limit of its plan.
     #[error("{}", detail::rate_limit(*window, *limit, *retry_after))]
     RateLimited {
@@ -178,6 +193,12 @@ pub enum Refusal {
     /// for example `such API key`.
     #[error("there is no {0}; check the name")]
     SubjectNotFound(&'static str),
+    /// The body is a JSON object, but has more values than the service reads.
+    #[error("the body has more than {limit} JSON values; send fewer values in one request")]
+    TooManyValues {
+        /// Maximum number of values, which are the members of objects and the elements of arrays at each depth.
+        limit: usize,
+    },
     /// The API token does not exist or belongs to another account. Both cases look the same.
     #[error(
         "this account has no API token with this id; list its tokens with POST /v1/auth/tokens/list"
@@ -309,7 +330,9 @@ impl Refusal {
             | Self::RepeatedField { .. }
             | Self::UnknownField { .. } => Code::InvalidField,
             Self::InsufficientScope { .. } => Code::InsufficientScope,
-            Self::InvalidJson | Self::MalformedJson { .. } => Code::InvalidJson,
+            Self::InvalidJson | Self::MalformedJson { .. } | Self::TooManyValues { .. } => {
+                Code::InvalidJson
+            }
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
             Self::MessageTooLarge { .. } => Code::PayloadTooLarge,
@@ -318,7 +341,7 @@ impl Refusal {
             Self::QuotaExceeded { .. }
             | Self::RetiringSecrets { .. }
             | Self::StorageQuotaExceeded { .. } => Code::QuotaExceeded,
-            Self::RateLimited { .. } => Code::RateLimitExceeded,
+            Self::AccountRateLimited { .. } | Self::RateLimited { .. } => Code::RateLimitExceeded,
             Self::RawDidRejected { .. } => Code::RawDidRejected,
             Self::RecipientRefuses => Code::RecipientRefuses,
             Self::ActionRefused(_) => Code::ActionRefused,
@@ -376,7 +399,8 @@ impl Refusal {
     /// succeed.
     pub const fn retry_after_s(&self) -> Option<u64> {
         match self {
-            Self::MonthlyLimitExceeded { retry_after, .. }
+            Self::AccountRateLimited { retry_after, .. }
+            | Self::MonthlyLimitExceeded { retry_after, .. }
             | Self::RateLimited { retry_after, .. } => Some(detail::whole_seconds(*retry_after)),
             Self::StorageFull => Some(60),
             Self::Unavailable | Self::KeyInactive { status: KeyStatus::Rotating, .. } => Some(1),

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{AccountId, InviteId, RequestSource, Timestamp, TokenHash};
+use crate::{AccountId, InviteId, RequestSource, Timestamp, TokenHash, deceptive_text};
 
 /// An account, which owns API keys. Created together with its first key.
 #[derive(Debug, Clone)]
@@ -58,14 +58,14 @@ pub struct SessionDetails {
     pub source: RequestSource,
 }
 
-/// A display name of 1 to 100 characters without control characters. Escape it before display, because the owner chose
-/// the text.
+/// A display name of 1 to 100 characters without control characters. A new name also has a visible character, and no
+/// character that changes the direction of text. Escape it before display, because the owner chose the text.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(transparent)]
 #[schemars(extend(
     "minLength" = 1,
     "maxLength" = 100,
-    "pattern" = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+    "pattern" = deceptive_text::visible_text_pattern()
 ))]
 pub struct Label(String);
 
@@ -78,10 +78,33 @@ pub enum LabelFault {
     /// The text is empty, or longer than 100 characters.
     #[error("must have 1 to 100 characters")]
     Length,
+    /// The text has no visible character.
+    #[error("must have a visible character; add a letter or a digit")]
+    NothingVisible,
+    /// The text contains a character that changes the direction of text, or separates lines.
+    #[error(
+        "must not contain characters that change the direction of text or separate lines; remove U+{:04X}",
+        u32::from(*_0)
+    )]
+    Reordering(char),
 }
 
 impl Label {
-    /// Parses a label. Accepts any text of valid length without control characters.
+    /// Parses a new label. Refuses a label with which its owner could deceive other users: without a visible character,
+    /// or with a character that changes the order of the text beside the label.
+    pub fn parse_new(text: &str) -> Result<Self, LabelFault> {
+        let label = Self::parse(text)?;
+        if let Some(found) = text.chars().find(|it| deceptive_text::is_reordering(*it)) {
+            return Err(LabelFault::Reordering(found));
+        }
+        if text.chars().all(deceptive_text::is_invisible) {
+            return Err(LabelFault::NothingVisible);
+        }
+        Ok(label)
+    }
+
+    /// Parses a stored label, which can be older than the rules of [`parse_new`](Self::parse_new). Accepts any text of
+    /// valid length without control characters.
     pub fn parse(text: &str) -> Result<Self, LabelFault> {
         if !(1..=100).contains(&text.chars().count()) {
             return Err(LabelFault::Length);
@@ -164,6 +187,54 @@ mod tests {
         assert_eq!(Label::parse(&"ü".repeat(101)), Err(LabelFault::Length));
         assert_eq!(Label::parse(""), Err(LabelFault::Length));
         assert_eq!(Label::parse("a\nb"), Err(LabelFault::ControlCharacter));
+    }
+
+    #[test]
+    fn a_new_label_has_a_visible_character_and_a_stored_one_need_not() {
+        let invisible = "\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{3164}\u{115f}\u{1160}\u{ffa0}\u{2800}\u{ad}\
+            \u{a0}\u{2003}\u{3000}\u{fe0f}\u{301}\u{20e3}";
+        assert!(Label::parse_new(" ").is_ok(), "spaces are a label");
+        let each = invisible.chars().map(String::from);
+        for text in each.chain([invisible.to_owned()]) {
+            assert_eq!(Label::parse_new(&text), Err(LabelFault::NothingVisible), "{text:?}");
+            assert!(Label::parse(&text).is_ok(), "{text:?}");
+            assert!(Label::parse_new(&format!("{text}a")).is_ok(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_label_cannot_change_the_direction_of_text_and_a_stored_one_can() {
+        let ranges = ['\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}', '\u{2028}'..='\u{2029}'];
+        let marks = ['\u{200e}', '\u{200f}', '\u{61c}'];
+        for character in ranges.into_iter().flatten().chain(marks) {
+            let text = format!("Bob{character}moc.elpmaxe");
+            let fault = LabelFault::Reordering(character);
+            assert_eq!(Label::parse_new(&text), Err(fault), "{character:?}");
+            assert!(Label::parse(&text).is_ok(), "{character:?}");
+        }
+        assert_eq!(
+            LabelFault::Reordering('\u{61c}').to_string(),
+            "must not contain characters that change the direction of text or separate lines; remove U+061C"
+        );
+    }
+
+    #[test]
+    fn a_new_label_may_have_any_script_and_emojis() {
+        for text in [
+            "Zoë O'Brien",
+            "דנה כהן",
+            "می\u{200c}خواهم",
+            "ශ්\u{200d}රී",
+            "👩\u{200d}👩\u{200d}👧",
+            "❤\u{fe0f}",
+            "1\u{fe0f}\u{20e3}",
+            "🏴\u{e0067}\u{e0062}\u{e007f}",
+            "e\u{301}",
+            "สี",
+            "-",
+        ] {
+            assert_eq!(Label::parse_new(text).unwrap().as_str(), text);
+        }
     }
 
     #[test]

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped, named_enum::named_enum,
+    AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped,
+    deceptive_text::{is_reordering, ordered_text_pattern},
+    named_enum::named_enum,
 };
 
 /// A webhook of an API key.
@@ -16,7 +18,7 @@ pub struct Webhook {
     pub id: WebhookId,
     /// The API key whose events the webhook gets.
     pub api_key_id: ApiKeyId,
-    /// The URL of the receiver in canonical form. It was checked at registration.
+    /// The URL of the receiver in canonical form. The URL was checked when the owner set it.
     pub url: String,
     /// Subscribed kinds of events.
     pub events: Vec<EventKind>,
@@ -50,7 +52,7 @@ impl Webhook {
         self.url == RELAY_URL
     }
 
-    /// Whether events are delivered to the webhook: it is enabled and not paused.
+    /// Returns whether events are delivered to the webhook, because the webhook is enabled and not paused.
     pub fn is_active(&self) -> bool {
         self.status == WebhookStatus::Enabled && !self.paused
     }
@@ -150,14 +152,14 @@ named_enum! {
     }
 }
 
-/// A note of 1 to 200 characters without control characters. Escape it before display, because the owner chose the
-/// text.
+/// A note of 1 to 200 characters without control characters. A new note also has no character that changes the
+/// direction of text. Escape it before display, because the owner chose the text.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(transparent)]
 #[schemars(extend(
     "minLength" = 1,
     "maxLength" = 200,
-    "pattern" = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+    "pattern" = ordered_text_pattern()
 ))]
 pub struct Description(String);
 
@@ -170,10 +172,25 @@ pub enum DescriptionFault {
     /// The text is longer than 200 characters.
     #[error("must have at most 200 characters")]
     Length,
+    /// The text contains a character that changes the direction of text, or separates lines.
+    #[error(
+        "must not contain characters that change the direction of text or separate lines; remove U+{:04X}",
+        u32::from(*_0)
+    )]
+    Reordering(char),
 }
 
 impl Description {
-    /// Parses a description. Returns `None` for an empty text.
+    /// Parses a new description. Returns `None` for an empty text. Refuses a character that changes the order of the
+    /// text beside the description.
+    pub fn parse_new(text: &str) -> Result<Option<Self>, DescriptionFault> {
+        let description = Self::parse(text)?;
+        let reordering = text.chars().find(|it| is_reordering(*it));
+        reordering.map_or(Ok(description), |found| Err(DescriptionFault::Reordering(found)))
+    }
+
+    /// Parses a stored description, which can be older than the rules of [`parse_new`](Self::parse_new). Returns `None`
+    /// for an empty text.
     pub fn parse(text: &str) -> Result<Option<Self>, DescriptionFault> {
         if text.chars().count() > 200 {
             return Err(DescriptionFault::Length);
@@ -206,5 +223,17 @@ mod tests {
         assert_eq!(Description::parse(&"ü".repeat(201)), Err(DescriptionFault::Length));
         assert_eq!(Description::parse("a\0b"), Err(DescriptionFault::ControlCharacter));
         assert_eq!(Description::parse(""), Ok(None));
+    }
+
+    #[test]
+    fn a_new_description_cannot_change_the_direction_of_text_and_a_stored_one_can() {
+        for character in ['\u{202e}', '\u{2066}', '\u{200f}', '\u{2029}'] {
+            let text = format!("orders{character}");
+            let fault = DescriptionFault::Reordering(character);
+            assert_eq!(Description::parse_new(&text), Err(fault), "{character:?}");
+            assert!(Description::parse(&text).unwrap().is_some(), "{character:?}");
+        }
+        assert!(Description::parse_new("👩\u{200d}👧 orders").unwrap().is_some());
+        assert_eq!(Description::parse_new(""), Ok(None));
     }
 }

@@ -64,7 +64,7 @@ pub struct Activated {
     pub recovery_code: Option<String>,
 }
 
-/// The hash of a well-formed invite, not verified.
+/// The hash of an invite's secret. The secret is well-formed, but the database may have no valid invite with this hash.
 pub struct NeededInvite(TokenHash);
 
 impl Accounts {
@@ -74,18 +74,21 @@ impl Accounts {
         Ok(check_sign_up(self.core.settings.activation, invite)?.map(NeededInvite))
     }
 
-    /// Verifies an invite, without using it. The transaction of the activation verifies the invite again.
+    /// Verifies an invite, without using it. Refuses an unknown, expired, revoked or used-up invite. The transaction of
+    /// the activation verifies the invite again.
     pub async fn verify_invite(&self, NeededInvite(secret): NeededInvite) -> Result<(), Error> {
         let verify = move |core: &Arc<Core>| {
             let now = core.clock.now();
-            let invite = core.store.write(Durability::Relaxed, |tx| tx.find_invite(&secret))?;
+            let invite = core.store.read(|reader| reader.find_invite(&secret))?;
             let is_active = invite.is_some_and(|it| it.status(now) == InviteStatus::Active);
             if is_active { Ok(()) } else { Err(Refusal::InviteInvalid.into()) }
         };
         self.core.block(&self.core, verify).await
     }
 
-    /// Creates an identity in the account of the session. Without a session, also creates an account.
+    /// Creates an identity in the account of the session. Without a session, also creates an account. Refuses a session
+    /// that has ended, a handle that the account may not use, a key above the maximum of the account, and a new account
+    /// without a needed invite.
     pub async fn activate(
         &self,
         session: Option<&AccountSession>,
@@ -267,8 +270,9 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
     Ok(())
 }
 
-/// Checks that the account may use the handle for a new key. A handle is allowed if it is free and not reserved, or if
-/// it belongs to a revoked key of the same account.
+/// Refuses a handle that the account may not use for a new key. An assigned handle must belong to a revoked key of the
+/// same account. A free handle must not be reserved, and not have belonged to an erased account. For a free handle, the
+/// account must also be below its maximum number of handles of revoked keys.
 fn check_handle(
     core: &Core,
     tx: &mut Transaction,

@@ -61,8 +61,8 @@ impl Caller {
     pub(crate) fn act_from(&self, source: &RequestSource) -> ActOrigin {
         ActOrigin {
             account_id: self.account_id,
-            actor: match &self.api_token {
-                Some(id) => ActivityActor::api_token(id),
+            actor: match &self.grant {
+                Some(grant) => ActivityActor::api_token(&grant.id),
                 None => ActivityActor::session(&self.id.session),
             },
             client_address: source.address,

@@ -105,7 +105,8 @@ impl From<ApiToken> for ApiTokenView {
 }
 
 impl Accounts {
-    /// Creates an API token for a key of the owner's account.
+    /// Creates an API token for a key of the owner's account. Refuses an unknown or revoked key, and a token above the
+    /// maximum number of the account.
     pub async fn create_api_token(
         &self,
         owner: ProvenOwner,
@@ -125,7 +126,8 @@ impl Accounts {
         self.core.block(&self.core, list).await
     }
 
-    /// Revokes an API token of the session's account. After this call, no node admits a request with the token.
+    /// Revokes an API token of the session's account. After this call, all nodes refuse requests with the token.
+    /// Refuses an unknown token, and a token of another account.
     pub async fn revoke_api_token(
         &self,
         session: &AccountSession,
@@ -139,7 +141,7 @@ impl Accounts {
 }
 
 impl Operator {
-    /// Lists the API tokens of an account that have not expired.
+    /// Lists the API tokens of an account that have not expired. Fails if the account does not exist or is closed.
     pub fn api_tokens(&self, account: &AccountId) -> Result<ListPage<ApiTokenView>, OperatorError> {
         let now = self.clock.now();
         if !self.store.read(|reader| reader.is_open_account(account))? {
@@ -150,7 +152,7 @@ impl Operator {
         Ok(ListPage { entries, more: false })
     }
 
-    /// Revokes an API token. No node admits a later request with the token.
+    /// Revokes an API token. Afterwards, all nodes refuse requests with the token. Fails if there is no such token.
     pub fn revoke_api_token(&self, id: &ApiTokenId) -> Result<ApiTokenView, OperatorError> {
         self.perform(|tx| {
             let Some(token) = tx.delete_api_token(id, None)? else {
@@ -172,7 +174,7 @@ impl Accounts {
     ) -> Result<ApiTokenCreated, Error> {
         let account_id = owner.session.account_id;
         let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
-        let unknown = Refusal::KeyNotFound { field: None };
+        let unknown = Refusal::KeyNotFound { field: Some("api_key_id") };
         let key_id = api_key_id
             .parse()
             .map_err(|_malformed| Refusal::of_id(&api_key_id, unknown.clone()))?;

@@ -59,8 +59,7 @@ impl Sealpost {
         }
         self.record_use(token, &bearer);
         let id = CallerId { session: bearer.hash, key: key_id };
-        let api_token = bearer.grant.map(|grant| grant.id);
-        Ok(Caller { id, account_id, api_token, key })
+        Ok(Caller { id, account_id, grant: bearer.grant, key })
     }
 
     /// Authenticates a request that needs a session but no key. Refuses API tokens. Always reads the session from the
@@ -88,9 +87,9 @@ impl Sealpost {
         Ok(self.bearer(hash_token(token)?).await?.account_id)
     }
 
-    /// Returns the account of a session and the hash of its token, from the cache if possible. Refuses API tokens, so
-    /// that they cannot use up limits of requests that they may not send. Like [`Sealpost::account_of`], authenticates
-    /// no request.
+    /// Returns the account of a session and the hash of its token, from the cache if possible. Refuses API tokens,
+    /// because an API token must not use up the limit of requests that only sessions may send. Like
+    /// [`Sealpost::account_of`], authenticates no request.
     pub async fn session_to_limit(
         &self,
         token: Option<&str>,
@@ -104,8 +103,9 @@ impl Sealpost {
         }
     }
 
-    /// Returns `refusal` if the token is valid. Otherwise returns the refusal for an invalid token, so that the caller
-    /// cannot find out if a key exists. Reads the token from the database again only if it was cached.
+    /// Always returns an error: `refusal` if the token is valid, and the refusal of an invalid token otherwise. The
+    /// holder of an ended token therefore cannot find out if a key exists. Reads the token from the database again only
+    /// if the token was cached.
     async fn refuse_bearer(
         &self,
         token: BearerHash,

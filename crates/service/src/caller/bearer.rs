@@ -106,7 +106,7 @@ pub enum Access {
 
 impl Access {
     /// Refuses an API token that has none of the accepted scopes.
-    pub(super) fn check(self, grant: Option<&TokenGrant>) -> Result<(), Refusal> {
+    pub(crate) fn check(self, grant: Option<&TokenGrant>) -> Result<(), Refusal> {
         let needed = match self {
             Self::Scopes(needed) => needed,
             Self::Session => &[],

@@ -2,10 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use sealpost_domain::{AccountId, ApiKeyId, ApiTokenId, Refusal, TokenHash};
+use sealpost_domain::{AccountId, ApiKeyId, Refusal, TokenHash, TokenScope};
 use sealpost_wallet::{KeyToken, LoginSecret, SessionToken};
 
-use super::bearer::{Bearer, BearerHash};
+use super::bearer::{Access, Bearer, BearerHash, TokenGrant};
 use crate::cache::cached_key::CachedKey;
 
 /// The credentials of a request as they arrived, not verified.
@@ -17,9 +17,18 @@ pub struct Credentials {
     pub key: KeyNamed,
 }
 
-/// The API key that a request names in its header or body. `None` if neither names a key. `Err` if the header names no
-/// key and the body is invalid.
-pub type KeyNamed = Result<Option<String>, Refusal>;
+/// The API key that a request names in its header or body.
+#[derive(Clone)]
+pub enum KeyNamed {
+    /// The header or the body names this key.
+    Key(String),
+    /// Neither header nor body names a key.
+    None,
+    /// The header is invalid.
+    InvalidHeader(Refusal),
+    /// The header names no key, and the body is invalid.
+    InvalidBody(Refusal),
+}
 
 /// A bearer token and a key, both well-formed but not verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,18 +42,21 @@ impl Credentials {
     /// Returns the key that the request acts as. A request with a session must name the key. A request with an API
     /// token need not name the key, because an API token has only one.
     pub(super) fn key_id(&self, bearer: &Bearer) -> Result<ApiKeyId, Refusal> {
-        let named = self.key.as_ref().map_err(Refusal::clone)?.as_deref();
-        match (&bearer.grant, named) {
-            (None, None) => Err(NO_KEY),
-            (None, Some(text)) => {
+        match (&bearer.grant, &self.key) {
+            (None, KeyNamed::None) => Err(NO_KEY),
+            (None, KeyNamed::Key(text)) => {
                 let unknown = Refusal::KeyNotFound { field: None };
                 text.parse().map_err(|_malformed| Refusal::of_id(text, unknown))
             }
-            (Some(grant), None) => Ok(grant.api_key_id),
-            (Some(grant), Some(text)) => {
+            (Some(grant), KeyNamed::Key(text)) => {
                 let is_own = text.parse() == Ok(grant.api_key_id);
                 if is_own { Ok(grant.api_key_id) } else { Err(OTHER_KEY) }
             }
+            (_, KeyNamed::InvalidHeader(refusal)) | (None, KeyNamed::InvalidBody(refusal)) => {
+                Err(refusal.clone())
+            }
+            // The error of the body is reported later, when the request has been admitted and counted.
+            (Some(grant), KeyNamed::None | KeyNamed::InvalidBody(_)) => Ok(grant.api_key_id),
         }
     }
 }
@@ -104,8 +116,8 @@ const NO_KEY: Refusal = Refusal::Unauthorized(
 pub struct Caller {
     pub(crate) id: CallerId,
     pub(crate) account_id: AccountId,
-    /// Id of the API token that authenticated the request. `None` for a session.
-    pub(crate) api_token: Option<ApiTokenId>,
+    /// The API token that authenticated the request. `None` for a session.
+    pub(crate) grant: Option<TokenGrant>,
     /// The cache entry of the caller's key, so that a send needs no second look-up.
     pub(crate) key: Arc<CachedKey>,
 }
@@ -119,6 +131,11 @@ impl Caller {
     /// Returns the key that the request acts as.
     pub fn key_id(&self) -> ApiKeyId {
         self.id.key
+    }
+
+    /// Refuses an API token that has none of these scopes.
+    pub(crate) fn require_scope(&self, needed: &'static [TokenScope]) -> Result<(), Refusal> {
+        Access::Scopes(needed).check(self.grant.as_ref())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Checks the caller's API key against the compliance circuit of a jurisdiction.
+//! Checks the caller's API key against the compliance circuit (set of checks) of a jurisdiction.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -47,17 +47,24 @@ pub struct Tried {
 }
 
 impl Badges {
-    /// Evaluates the checks of a jurisdiction with the newest attestations of the caller's key. Refuses the request if
-    /// a required check has not passed. A dry run is not refused, and only reports the result.
+    /// Evaluates the checks of a jurisdiction with the newest [attestations](sealpost_domain::Attestation) (results of
+    /// checks that operators recorded) of the caller's key. Refuses the request if a required check has not passed. A
+    /// dry run is not refused, and only reports the result.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
         let validate =
             move |badges: &Self, caller: &Caller| badges.validate_blocking(caller, &validate);
         self.core.run_as(self, caller, validate).await
     }
 
-    /// Returns the names of the attestations that the circuits accept, sorted.
+    /// Returns the names of the [attestations](sealpost_domain::Attestation) (recorded results of checks) that the
+    /// circuits of all jurisdictions accept, sorted.
     pub fn known_checks(&self) -> Vec<CheckName> {
         self.circuits().attestation_names()
+    }
+
+    /// Refuses a name of a jurisdiction for which no checks are defined.
+    pub fn check_jurisdiction(&self, text: &str) -> Result<(), Refusal> {
+        parse_jurisdiction(&self.circuits(), text).map(drop)
     }
 
     fn validate_blocking(&self, caller: &Caller, validate: &Validate) -> Limited<Validated> {
@@ -93,7 +100,8 @@ pub(crate) fn parse_jurisdiction(circuits: &Circuits, text: &str) -> Result<Juri
     })
 }
 
-/// Evaluates the checks of a jurisdiction with the newest attestations of a key.
+/// Evaluates the checks of a jurisdiction with the newest [attestations](sealpost_domain::Attestation) of a key. Fails
+/// if the circuits lack the jurisdiction.
 pub(crate) fn evaluate(
     tx: &mut Transaction,
     circuits: &Circuits,

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, EnvelopeId, EnvelopeMeta, ReceiptPolicy, ReceiptView, Refusal,
+    ApiKeyId, EnvelopeId, EnvelopeMeta, ReceiptPolicy, ReceiptView, Refusal, TokenScope,
     ports::{StatementKind, StoreError},
 };
 use sealpost_storage::{Abort, Reader, Transaction};
@@ -45,10 +45,11 @@ pub struct EvidenceView {
 
 impl Mailbox {
     /// Appends a description of an envelope to the transparency log, as far as the caller may see the data, and returns
-    /// the proofs. Waits up to six seconds for the cosignature of a witness, if the log has one.
+    /// the proofs. Refuses an envelope that has expired, or that the caller neither sent nor received. Waits up to six
+    /// seconds for the cosignature of a witness, if the log has one.
     pub async fn evidence(&self, caller: &Caller, envelope_id: String) -> Limited<EvidenceView> {
-        let key = caller.id.key;
-        let state = move |mailbox: &Self| mailbox.state(&key, &envelope_id);
+        let by = caller.clone();
+        let state = move |mailbox: &Self| mailbox.state(&by, &envelope_id);
         let Limited { result, limits } =
             self.core.ask_as(self, caller, Purpose::Manage, state).await;
         let result = match result {
@@ -75,9 +76,9 @@ impl Mailbox {
         self.core.block(&self.core, move |core| prove(core, id, &stated, newest)).await
     }
 
-    /// Appends the pending statements to the log, and then the evidence. Returns the entry of the evidence, and the
-    /// entries that the evidence names.
-    fn state(&self, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
+    /// Appends the pending statements (about changed keys, badges and envelopes) to the log, and then the evidence.
+    /// Returns the entry of the evidence, and the entries that the evidence names.
+    fn state(&self, caller: &Caller, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
         let core = &self.core;
         let unknown = Refusal::EnvelopeNotFound;
         let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
@@ -104,7 +105,7 @@ impl Mailbox {
 fn describe(
     core: &Core,
     tx: &mut Transaction,
-    caller: &ApiKeyId,
+    caller: &Caller,
     id: &EnvelopeId,
 ) -> Result<Description, Abort> {
     let (meta, receipt) = find(core, tx, caller, id)?;
@@ -119,7 +120,8 @@ fn describe(
         description.refer("envelope_entry", envelope);
     }
     for (party, key) in [("sender", &meta.sender), ("recipient", &meta.recipient)] {
-        let is_shown = key == caller || tx.find_policy(key)?.is_none_or(|policy| policy.is_listed);
+        let is_shown =
+            *key == caller.id.key || tx.find_policy(key)?.is_none_or(|policy| policy.is_listed);
         if is_shown {
             description.add_key(tx, party, key)?;
         }
@@ -143,7 +145,7 @@ impl Description {
         self.entries.push(entry);
     }
 
-    /// Adds the DID of a key and its newest badge.
+    /// Adds the DID and the newest badge of a key. Omits what the log does not contain.
     fn add_key(
         &mut self,
         reader: &mut Reader,
@@ -167,23 +169,30 @@ impl Description {
 }
 
 /// Finds an envelope and its state, as the sender or the recipient sees them. Refuses an envelope that has expired, or
-/// that the caller neither sent nor received.
+/// that the caller neither sent nor received. The sender's view needs an API token with the scope `send`, the
+/// recipient's view one with the scope `open`.
 fn find(
     core: &Core,
     reader: &mut Reader,
-    caller: &ApiKeyId,
+    caller: &Caller,
     id: &EnvelopeId,
 ) -> Result<(EnvelopeMeta, ReceiptView), Abort> {
-    let sent = reader.find_sent(id, caller)?;
-    let recipient = sent.as_ref().map_or(caller, |sent| &sent.recipient);
+    let key = &caller.id.key;
+    let sent = reader.find_sent(id, key)?;
+    let recipient = sent.as_ref().map_or(key, |sent| &sent.recipient);
     let found = reader.find_envelope(id, recipient)?.ok_or(Refusal::EnvelopeNotFound)?;
     let meta = found.envelope.meta;
     if meta.timestamp < core.kept_since(core.clock.now()) {
         return Err(Refusal::EnvelopeNotFound.into());
     }
     if let Some(sent) = sent {
-        return Ok((meta, sent.receipts.view(&sent.facts)));
+        let may_send = caller.require_scope(&[TokenScope::Send]);
+        if may_send.is_ok() || sent.recipient != *key {
+            may_send?;
+            return Ok((meta, sent.receipts.view(&sent.facts)));
+        }
     }
+    caller.require_scope(&[TokenScope::Open])?;
     let sent = reader.find_sent(id, &meta.sender)?.ok_or(Refusal::EnvelopeNotFound)?;
     Ok((meta, ReceiptPolicy::Opened.view(&sent.facts)))
 }

@@ -22,7 +22,7 @@ fn worlds(settings: &Settings) -> [World; 2] {
 }
 
 fn account_of(world: &World, who: &Credentials) -> AccountId {
-    let key = who.key.clone().unwrap().unwrap().parse().unwrap();
+    let key = crate::support::key_of(who).parse().unwrap();
     world.operator().show_key(&key).unwrap().account_id
 }
 
@@ -85,7 +85,7 @@ fn the_stop_stores_the_last_use_of_sessions_and_api_tokens() {
     for world in worlds(&Settings { waiting_transfer_every: rarely, ..Settings::default() }) {
         let session = world.newcomer(None);
         let account_id = account_of(&world, &session);
-        let api_key_id = session.key.clone().unwrap().unwrap().parse().unwrap();
+        let api_key_id = crate::support::key_of(&session).parse().unwrap();
         let secret = KeyToken::generate().unwrap();
         let (now, begin) = (world.clock.now(), Timestamp::from_millis(0));
         let token = ApiToken {

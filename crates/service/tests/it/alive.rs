@@ -17,7 +17,7 @@ async fn a_node_whose_committer_panicked_is_not_alive() {
     let alice = world.newcomer(None);
     let node = world.node_on(broken(&world, "committer"), Settings::default());
     assert!(node.is_alive());
-    let to = alice.key.clone().unwrap().unwrap();
+    let to = crate::support::key_of(&alice);
     let message = NewMessage {
         to,
         message: "hello".into(),

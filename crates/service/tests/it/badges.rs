@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{World, refusal};
 
 pub(crate) fn id(who: &Credentials) -> ApiKeyId {
-    who.key.clone().unwrap().unwrap().parse().unwrap()
+    crate::support::key_of(who).parse().unwrap()
 }
 
 pub(crate) fn assess(world: &World, who: &Credentials, of: [&str; 4]) {

@@ -27,7 +27,7 @@ fn settings() -> Settings {
 }
 
 fn id(credentials: &Credentials) -> ApiKeyId {
-    credentials.key.clone().unwrap().unwrap().parse().unwrap()
+    crate::support::key_of(credentials).parse().unwrap()
 }
 
 fn message(to: &Credentials, name: Option<&str>) -> NewMessage {

@@ -18,7 +18,7 @@ use sealpost_service::{
 use sealpost_wallet::{Keyring, kek_version};
 
 fn id(credentials: &Credentials) -> ApiKeyId {
-    credentials.key.clone().unwrap().unwrap().parse().unwrap()
+    crate::support::key_of(credentials).parse().unwrap()
 }
 
 async fn send(

@@ -15,7 +15,7 @@ use crate::client::{Manage, Managed};
 use crate::{client::AccountOwner, support::World};
 
 fn key(who: &Credentials) -> ApiKeyId {
-    who.key.clone().unwrap().unwrap().parse().unwrap()
+    crate::support::key_of(who).parse().unwrap()
 }
 
 fn owner<'a>(world: &'a World, who: &Credentials) -> AccountOwner<'a> {

@@ -66,7 +66,7 @@ fn reserved_handles_are_refused_unless_the_account_has_them() {
         take("admin").unwrap();
         let operator = world.operator();
         let acme = Handle::parse("acme").unwrap();
-        let key = alice.key.clone().unwrap().unwrap().parse().unwrap();
+        let key = crate::support::key_of(&alice).parse().unwrap();
         operator.assign_handle(&acme, &key).unwrap();
         operator.revoke_key(&key).unwrap();
         take("acme").unwrap();
@@ -123,7 +123,7 @@ fn a_handle_is_assigned_to_a_key_without_one() {
 }
 
 async fn send(world: &World, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
-    let to = to.key.clone().unwrap().unwrap();
+    let to = crate::support::key_of(to);
     let message = NewMessage {
         to,
         message: "x".repeat(1000),

@@ -20,8 +20,8 @@ use sealpost_domain::{
     },
 };
 use sealpost_service::{
-    Activate, Activated, Credentials, Error, Issuer, Login, Operator, Parts, Sealpost, Settings,
-    built_in_circuits, unlock,
+    Activate, Activated, Credentials, Error, Issuer, KeyNamed, Login, Operator, Parts, Sealpost,
+    Settings, built_in_circuits, unlock,
 };
 use sealpost_storage::{Access, Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, LoginSecret};
@@ -118,12 +118,12 @@ impl World {
         let secret = activated.login_secret.clone().unwrap();
         let login = Login { account_id: activated.account_id.to_string(), login_secret: secret };
         let token = self.sealpost.login(&login).unwrap().session_token;
-        Credentials { token: Some(token), key: Ok(Some(activated.api_key_id.to_string())) }
+        Credentials { token: Some(token), key: KeyNamed::Key(activated.api_key_id.to_string()) }
     }
 
     /// Returns credentials for the same key with a new session. Replaces the login secret of the account.
     pub(crate) fn log_in_again(&self, who: &Credentials) -> Credentials {
-        let key = who.key.clone().unwrap().unwrap().parse().unwrap();
+        let key = key_of(who).parse().unwrap();
         let account_id =
             self.database.read(|reader| reader.find_key(&key)).unwrap().unwrap().account_id;
         let secret = LoginSecret::generate().unwrap();
@@ -315,4 +315,12 @@ pub(crate) fn hooked(
     hook: impl Fn(Access) -> Result<(), StoreError> + Send + Sync + 'static,
 ) -> Arc<Database> {
     Arc::new(Database::clone(&world.database).with_hook(hook))
+}
+
+/// Returns the API key that the credentials name.
+pub(crate) fn key_of(credentials: &Credentials) -> String {
+    match &credentials.key {
+        KeyNamed::Key(key) => key.clone(),
+        _ => panic!("the credentials name no key"),
+    }
 }

@@ -26,7 +26,7 @@ fn message(to: &str) -> NewMessage {
 }
 
 fn key(credentials: &Credentials) -> String {
-    credentials.key.clone().unwrap().unwrap()
+    crate::support::key_of(credentials)
 }
 
 fn register(world: &World, who: &Credentials) -> String {

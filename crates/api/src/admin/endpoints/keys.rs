@@ -14,7 +14,7 @@ use crate::{
     },
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, Member, RequestBody, invalid, request_body},
+    request::{Fields, LabelFilter, Member, RequestBody, invalid, request_body},
 };
 
 request_body! {
@@ -25,7 +25,8 @@ request_body! {
         /// Keys that show this handle, including revoked keys.
         handle: Option<Handle>,
         /// Keys with exactly this label.
-        label: Option<Label>,
+        #[schemars(with = "Option<Label>")]
+        label: Option<LabelFilter>,
         /// Keys in this state.
         status: Option<KeyStatus>,
         /// Keys on this plan.
@@ -131,6 +132,7 @@ pub(super) fn list_keys() -> Endpoint {
     query(operation, |operator, body: ListKeysRequest| {
         let ListKeysRequest { account_id: account, handle, label, status, plan, limit, cursor } =
             body;
+        let label = label.map(|LabelFilter(label)| label);
         let filter = KeyFilter { account, handle, label, status, plan };
         let page = operator.keys(&filter, cursor.as_ref(), limit.0)?;
         Ok(Page::new(page, |last| last.key.api_key_id.to_string()))

@@ -2,7 +2,7 @@
 //! met all thresholds.
 
 use actix_web::web;
-use sealpost_domain::Code;
+use sealpost_domain::{Code, Refusal};
 use sealpost_service::{Access, Issue, Issued, Purpose};
 use serde_json::json;
 
@@ -27,6 +27,12 @@ request_body! {
         #[schemars(with = "Option<bool>")]
         dry_run: bool,
     }
+    check check_jurisdiction
+}
+
+fn check_jurisdiction(body: &IssueRequest, app: &ApiState) -> Result<(), Refusal> {
+    let named = body.jurisdiction.as_ref();
+    named.map_or(Ok(()), |name| app.sealpost.badges.check_jurisdiction(name))
 }
 
 async fn issue(

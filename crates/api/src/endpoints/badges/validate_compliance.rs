@@ -2,7 +2,7 @@
 //! set of checks that operators attest.
 
 use actix_web::web;
-use sealpost_domain::Code;
+use sealpost_domain::{Code, Refusal};
 use sealpost_service::{Access, Purpose, Validate, Validated};
 use serde_json::json;
 
@@ -24,6 +24,11 @@ request_body! {
         #[schemars(with = "Option<bool>")]
         dry_run: bool,
     }
+    check check_jurisdiction
+}
+
+fn check_jurisdiction(body: &ValidateRequest, app: &ApiState) -> Result<(), Refusal> {
+    app.sealpost.badges.check_jurisdiction(&body.jurisdiction)
 }
 
 async fn validate(

@@ -1,4 +1,5 @@
-//! `POST /v1/did/activate`, `status` and `resolve`: creates an identity, shows the key of the caller, and finds identities.
+//! `POST /v1/did/activate`, `status` and `resolve`: creates an identity, shows the key of the caller, and finds
+//! identities.
 
 use actix_web::{HttpRequest, web};
 use sealpost_domain::{Code, Handle, Label, TokenScope};
@@ -182,6 +183,7 @@ Creates an API key, a DID and, on request, a handle. Without a session token thi
 one, the identity joins the account of the session.\n\n\
 - The response to a new account shows its `login_secret` and `recovery_code` only once. Store them in different \
 places.\n\
+- The label must not have characters that change the direction of text, such as U+202E, or separate lines.\n\
 - The handle of a revoked key stays reserved for its account.\n\
 - The operator may require an `invite` for a new account, or close sign-up.\n\
 - Limited per client address.";

@@ -3,22 +3,23 @@
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::TokenScope;
-use sealpost_service::{Access, Actor, Credentials, Limited, Purpose, Sealpost};
+use sealpost_service::{Access, Actor, Limited, Purpose};
 use serde::Serialize;
 
 use crate::{
     endpoint::Endpoint,
     openapi::Operation,
     request::{KeyRequest, RequestBody, request_source},
-    response::{LimitedResponse, Problem, ask_as_key},
+    response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-/// An act on the webhooks of an API key. The type that implements it has the members of the request body as fields.
+/// An act on the webhooks of an API key. A type that implements this trait has the members of the request body as
+/// fields.
 pub(in crate::endpoints) trait Act: RequestBody {
     /// The value of `action` in the body of `POST /v1/webhooks`.
     const NAME: &'static str;
-    /// The API tokens that may perform the act.
+    /// The bearer tokens that may perform the act. A session always may.
     const ACCESS: Access;
     /// The response to the act.
     type Done: JsonSchema + Serialize;
@@ -26,13 +27,9 @@ pub(in crate::endpoints) trait Act: RequestBody {
     /// Returns the OpenAPI description of the endpoint that performs only this act.
     fn operation() -> Operation;
 
-    /// Counts the act against an additional limit, before the request is admitted. Fails if the limit is reached. By
-    /// default, an act has no additional limit.
-    async fn throttle(_app: &ApiState, _credentials: &Credentials) -> Result<(), Problem> {
-        Ok(())
-    }
-
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Self::Done>;
+    /// Performs the act on the webhooks of the key that `actor` acts on. Returns the result with the rate limits of the
+    /// key.
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Self::Done>;
 }
 
 /// Returns the endpoint that performs only this act.
@@ -48,16 +45,13 @@ pub(super) async fn respond<A: Act>(
     http: &HttpRequest,
     request: KeyRequest<A>,
 ) -> LimitedResponse<A::Done> {
-    if request.body.is_ok() {
-        A::throttle(app, &request.credentials).await?;
-    }
-    ask_as_key(app, request, A::ACCESS, Purpose::Manage, async |sealpost, caller, act| {
-        act.perform(sealpost, &caller.acting(request_source(app, http))).await
+    ask_as_key(app, request, A::ACCESS, Purpose::Manage, async |_, caller, act| {
+        act.perform(app, &caller.acting(request_source(app, http))).await
     })
     .await
 }
 
-/// API tokens that may read webhooks and deliveries.
+/// The bearer tokens that may read webhooks and deliveries: sessions, and API tokens with one of these scopes.
 pub(super) const READ: Access = Access::Scopes(&[TokenScope::Webhooks, TokenScope::Read]);
-/// API tokens that may change webhooks and deliveries.
+/// The bearer tokens that may change webhooks and deliveries: sessions, and API tokens with this scope.
 pub(super) const CHANGE: Access = Access::Scopes(&[TokenScope::Webhooks]);

@@ -1,6 +1,6 @@
 //! `POST /v1/webhooks`: performs the act that the member `action` of the body names.
 
-use std::{borrow::Cow, convert::Infallible};
+use std::{borrow::Cow, convert::Infallible, mem};
 
 use actix_web::{HttpRequest, HttpResponse, Responder as _, web};
 use futures_util::future::LocalBoxFuture;
@@ -38,13 +38,13 @@ async fn perform_any(
     request: KeyRequest<AnyAct>,
 ) -> Result<HttpResponse, Problem> {
     let KeyRequest { credentials, body, memory } = request;
-    match body {
-        Ok(AnyAct(act)) => {
-            act.respond(&app, &http, KeyRequest { credentials, body: Ok(()), memory }).await
+    match body.and_then(|AnyAct(fields)| find_act(fields)) {
+        Ok((act, fields)) => {
+            (act.respond)(&app, &http, KeyRequest { credentials, body: Ok(fields), memory }).await
         }
         Err(refusal) => {
-            // If the body has an error, the act is unknown. Any API token that may read webhooks then suffices, because
-            // the response is an error that reveals nothing.
+            // The act is unknown. Any API token that may read webhooks then suffices, because the response is an error
+            // that reveals nothing.
             let faulty = KeyRequest { credentials, body: Err::<Infallible, _>(refusal), memory };
             let never = async |_: &Sealpost, _: &Caller, none| -> Limited<()> { match none {} };
             let response = ask_as_key(&app, faulty, READ, Purpose::Manage, never);
@@ -53,51 +53,36 @@ async fn perform_any(
     }
 }
 
-/// The act that the member `action` of a body names.
-struct AnyAct(Box<dyn ReadAct>);
-
-/// An act that was read from a body.
-trait ReadAct {
-    fn check(&self, app: &ApiState) -> Result<(), Refusal>;
-
-    fn respond<'a>(
-        self: Box<Self>,
-        app: &'a ApiState,
-        http: &'a HttpRequest,
-        request: KeyRequest<()>,
-    ) -> LocalBoxFuture<'a, Result<HttpResponse, Problem>>;
-}
-
-impl<A: Act> ReadAct for A {
-    fn check(&self, app: &ApiState) -> Result<(), Refusal> {
-        RequestBody::check(self, app)
-    }
-
-    fn respond<'a>(
-        self: Box<Self>,
-        app: &'a ApiState,
-        http: &'a HttpRequest,
-        request: KeyRequest<()>,
-    ) -> LocalBoxFuture<'a, Result<HttpResponse, Problem>> {
-        let request = request.and_then(|()| Ok(*self));
-        Box::pin(async move {
-            Ok(respond(app, http, request).await?.respond_to(http).map_into_boxed_body())
-        })
-    }
-}
+/// The members of a body, which are not read yet. The act must be known first, because each act has its own members and
+/// scopes. A token without the scope of the act is refused before an error in the members.
+struct AnyAct(Fields);
 
 impl RequestBody for AnyAct {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["action"])?;
-        let name = fields.text("action")?;
-        let act = ACTS.iter().find(|act| act.name == name);
-        let act = act.ok_or_else(|| invalid("action", format!("must be {}", names())))?;
-        Ok(Self((act.read)(fields)?))
+        Ok(Self(mem::take(fields)))
     }
+}
 
-    fn check(&self, app: &ApiState) -> Result<(), Refusal> {
-        self.0.check(app)
-    }
+/// Finds the act that the member `action` names. Returns the act and the other members. Fails if the member is absent
+/// or names no act.
+fn find_act(mut fields: Fields) -> Result<(&'static ActRow, Fields), Refusal> {
+    fields.require(&["action"])?;
+    let name = fields.text("action")?;
+    let act = ACTS.iter().find(|act| act.name == name);
+    let act = act.ok_or_else(|| invalid("action", format!("must be {}", names())))?;
+    Ok((act, fields))
+}
+
+/// Reads an act of the type `A` from the members of a request body, performs the act, and returns the response.
+fn respond_boxed<'a, A: Act>(
+    app: &'a ApiState,
+    http: &'a HttpRequest,
+    request: KeyRequest<Fields>,
+) -> LocalBoxFuture<'a, Result<HttpResponse, Problem>> {
+    let request = request.and_then(|fields| fields.into_body(|act: &A| act.check(app)));
+    Box::pin(async move {
+        Ok(respond(app, http, request).await?.respond_to(http).map_into_boxed_body())
+    })
 }
 
 /// A row in the table of acts.
@@ -105,9 +90,15 @@ struct ActRow {
     name: &'static str,
     operation: fn() -> Operation,
     result: fn(&mut SchemaGenerator) -> Schema,
-    /// Reads the act from the members of the request body.
-    read: fn(&mut Fields) -> Result<Box<dyn ReadAct>, Refusal>,
+    respond: Respond,
 }
+
+/// Reads an act from the members of a request body, and performs it.
+type Respond = for<'a> fn(
+    &'a ApiState,
+    &'a HttpRequest,
+    KeyRequest<Fields>,
+) -> LocalBoxFuture<'a, Result<HttpResponse, Problem>>;
 
 impl ActRow {
     const fn new<A: Act>() -> Self {
@@ -115,7 +106,7 @@ impl ActRow {
             name: A::NAME,
             operation: A::operation,
             result: SchemaGenerator::subschema_for::<A::Done>,
-            read: |fields| Ok(Box::new(A::read(fields)?)),
+            respond: respond_boxed::<A>,
         }
     }
 }
@@ -143,7 +134,7 @@ impl JsonSchema for ActionResult {
     }
 }
 
-const ACTS: [ActRow; 9] = [
+static ACTS: [ActRow; 9] = [
     ActRow::new::<ListWebhooks>(),
     ActRow::new::<DeleteWebhook>(),
     ActRow::new::<EnableWebhook>(),

@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Description, EventKind, Refusal};
 use sealpost_service::{
-    Access, Actor, Credentials, Deleted, Enabled, Limited, Sealpost, Tested, Update, Updated,
-    WebhookList, WebhookSecretRotated,
+    Access, Actor, Deleted, Enabled, Limited, Tested, Update, Updated, WebhookList,
+    WebhookSecretRotated,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +16,6 @@ use super::{
 use crate::{
     openapi::{Operation, Tag},
     request::{Fields, Member, RequestBody, request_body},
-    response::Problem,
     state::ApiState,
     throttle,
 };
@@ -99,7 +98,9 @@ impl RequestBody for UpdateWebhook {
     }
 
     fn check(&self, app: &ApiState) -> Result<(), Refusal> {
-        self.url.as_ref().map_or(Ok(()), |url| app.sealpost.webhooks.check_url(url))
+        let webhooks = &app.sealpost.webhooks;
+        self.url.as_ref().map_or(Ok(()), |url| webhooks.check_url(url))?;
+        self.events.as_ref().map_or(Ok(()), |names| webhooks.find_events(names).map(drop))
     }
 }
 
@@ -117,8 +118,8 @@ impl Act for ListWebhooks {
             .optional_body::<Self>(vec![("", json!({}))])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<WebhookList> {
-        sealpost.webhooks.list(actor).await
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<WebhookList> {
+        app.sealpost.webhooks.list(actor).await
     }
 }
 
@@ -145,10 +146,10 @@ impl Act for UpdateWebhook {
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Updated> {
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Updated> {
         let Self { webhook_id, url, events, description, paused } = self;
         let update = Update { webhook_id, url, events, description, paused };
-        sealpost.webhooks.update(actor, update).await
+        app.sealpost.webhooks.update(actor, update).await
     }
 }
 
@@ -166,8 +167,8 @@ impl Act for DeleteWebhook {
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Deleted> {
-        sealpost.webhooks.delete(actor, self.webhook_id).await
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Deleted> {
+        app.sealpost.webhooks.delete(actor, self.webhook_id).await
     }
 }
 
@@ -189,8 +190,8 @@ impl Act for EnableWebhook {
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Enabled> {
-        sealpost.webhooks.enable(actor, self.webhook_id).await
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Enabled> {
+        app.sealpost.webhooks.enable(actor, self.webhook_id).await
     }
 }
 
@@ -212,8 +213,8 @@ impl Act for RotateWebhookSecret {
             .refuses(&[Code::MissingField, Code::QuotaExceeded, Code::WebhookNotFound])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<WebhookSecretRotated> {
-        sealpost.webhooks.rotate_secret(actor, self.webhook_id).await
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<WebhookSecretRotated> {
+        app.sealpost.webhooks.rotate_secret(actor, self.webhook_id).await
     }
 }
 
@@ -240,13 +241,9 @@ impl Act for TestWebhook {
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
 
-    /// Counts the test event against a limit of the account.
-    async fn throttle(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
-        throttle::admit_test(app, credentials, Self::ACCESS).await
-    }
-
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Tested> {
-        sealpost.webhooks.test(actor, self.webhook_id).await
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Tested> {
+        let admit = |account| throttle::admit_test(app, account);
+        app.sealpost.webhooks.test(actor, self.webhook_id, admit).await
     }
 }
 
@@ -271,7 +268,8 @@ false` and `enable`.";
 const DELETE: &str = "\
 Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.";
 const ENABLE: &str = "\
-Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.";
+Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. The health of a webhook \
+that is enabled already stays.";
 const ROTATE: &str = "\
 Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so \
 receivers can change to the new one.\n\n\

@@ -1,10 +1,11 @@
-//! `POST /v1/webhooks/deliveries`, `redeliver` and `recover`: lists the deliveries of a webhook, and sends events again.
+//! `POST /v1/webhooks/deliveries`, `redeliver` and `recover`: lists the deliveries of a webhook, and sends events
+//! again.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, Timestamp};
 use sealpost_service::{
     Access, Actor, Cursor, Deliveries, DeliveriesPage, DeliveryState, Limited, Recover, Recovered,
-    Redelivered, Sealpost,
+    Redelivered,
 };
 use serde_json::json;
 
@@ -16,6 +17,7 @@ use super::{
 use crate::{
     openapi::{Operation, Tag},
     request::{Fields, Member, NumberUpTo, RequestBody, refuse_until_before_since, request_body},
+    state::ApiState,
 };
 
 /// A page of the pending deliveries and the attempts of a webhook.
@@ -104,9 +106,12 @@ impl Act for ListDeliveries {
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<DeliveriesPage> {
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<DeliveriesPage> {
         let Self { webhook_id, state, limit: NumberUpTo(limit), cursor } = self;
-        sealpost.webhooks.deliveries(actor, Deliveries { webhook_id, state, limit, cursor }).await
+        app.sealpost
+            .webhooks
+            .deliveries(actor, Deliveries { webhook_id, state, limit, cursor })
+            .await
     }
 }
 
@@ -129,8 +134,8 @@ impl Act for RedeliverEvent {
             .refuses(&[Code::MissingField, Code::EnvelopeNotFound, Code::WebhookNotFound])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Redelivered> {
-        sealpost.webhooks.redeliver(actor, self.webhook_id, self.envelope_id).await
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Redelivered> {
+        app.sealpost.webhooks.redeliver(actor, self.webhook_id, self.envelope_id).await
     }
 }
 
@@ -159,9 +164,9 @@ impl Act for RecoverDeliveries {
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
 
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Recovered> {
+    async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Recovered> {
         let Self { webhook_id, since, until, dry_run } = self;
-        sealpost.webhooks.recover(actor, Recover { webhook_id, since, until, dry_run }).await
+        app.sealpost.webhooks.recover(actor, Recover { webhook_id, since, until, dry_run }).await
     }
 }
 

@@ -47,7 +47,8 @@ impl RequestBody for RegisterRequest {
     }
 
     fn check(&self, app: &ApiState) -> Result<(), Refusal> {
-        app.sealpost.webhooks.check_url(&self.url)
+        app.sealpost.webhooks.check_url(&self.url)?;
+        app.sealpost.webhooks.find_events(&self.events).map(drop)
     }
 }
 

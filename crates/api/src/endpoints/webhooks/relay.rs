@@ -1,9 +1,11 @@
-//! `GET /v1/webhooks/relay`: connects the receiver of a relay by WebSocket (RFC 6455).
+//! `GET /v1/webhooks/relay`: opens the WebSocket (RFC 6455) of a receiver. A relay is a webhook with the URL `relay:`.
+//! Its receiver has no public address, and gets the deliveries over this WebSocket.
 
 mod frames;
 mod socket;
 
 use actix_web::{HttpRequest, HttpResponse, http::header, web};
+use actix_ws::{MessageStream, Session};
 use sealpost_domain::Refusal;
 use sealpost_service::Purpose;
 use serde_json::Value;
@@ -15,7 +17,7 @@ use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{KeyRequest, credentials_in_headers, request_source},
-    response::{Counted, Problem, call_as_key, limits_of},
+    response::{Counted, Problem, WEBSOCKET_VERSION, call_as_key, limits_of},
     state::ApiState,
 };
 
@@ -24,9 +26,8 @@ async fn relay(
     request: HttpRequest,
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
-    if !is_websocket(&request) {
-        return Err(Problem::UpgradeRequired);
-    }
+    // Checks the handshake first, because a request that cannot become a WebSocket must not count as a connection.
+    let (response, session, messages) = accept_handshake(&request, payload)?;
     let credentials = credentials_in_headers(request.headers())?;
     let asked = KeyRequest { credentials, body: webhook_id(&request), memory: None };
     let address = request_source(&app, &request).address;
@@ -36,10 +37,6 @@ async fn relay(
     let opened = opened.await?;
     let limits = limits_of(&opened, Counted::Requests);
     let relay = opened.result.map_err(|error| Problem::Service { error, limits })?;
-    let Ok((response, session, messages)) = actix_ws::handle(&request, payload) else {
-        app.sealpost.webhooks.end_relay(relay.id).await;
-        return Err(Problem::UpgradeRequired);
-    };
     let connection = request.conn_data::<ConnectionRecord>().cloned().unwrap_or_default();
     connection.authenticate();
     let socket = Socket { app, relay, session, messages, connection };
@@ -47,7 +44,28 @@ async fn relay(
     Ok(response)
 }
 
-/// Whether the request asks for a WebSocket. The handshake is checked later.
+/// Checks the handshake of a WebSocket (RFC 6455, section 4.2.1). Returns the response, and the two directions of the
+/// WebSocket. Fails if the request asks for no WebSocket, for another version, or without a valid key.
+fn accept_handshake(
+    request: &HttpRequest,
+    payload: web::Payload,
+) -> Result<(HttpResponse, Session, MessageStream), Problem> {
+    if !is_websocket(request) {
+        return Err(Problem::UpgradeRequired { has_other_version: false });
+    }
+    let version = request.headers().get(header::SEC_WEBSOCKET_VERSION);
+    if version.is_none_or(|version| version.as_bytes() != WEBSOCKET_VERSION.as_bytes()) {
+        return Err(Problem::UpgradeRequired { has_other_version: true });
+    }
+    // The checks above cover all other rules of `actix_ws::handle`, so its error is about the key.
+    let invalid_key = |_error| Problem::InvalidHttp {
+        field: Some("Sec-WebSocket-Key"),
+        problem: "must be sent with 16 random bytes in base64 (RFC 6455, section 4.1)",
+    };
+    actix_ws::handle(request, payload).map_err(invalid_key)
+}
+
+/// Returns true if the request asks for a WebSocket of any version.
 fn is_websocket(request: &HttpRequest) -> bool {
     let upgrade = request.headers().get(header::UPGRADE).and_then(|value| value.to_str().ok());
     request.head().upgrade() && upgrade.is_some_and(|value| value.eq_ignore_ascii_case("websocket"))

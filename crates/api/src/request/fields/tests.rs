@@ -66,6 +66,26 @@ fn two_equal_members_are_refused_at_each_depth() {
 }
 
 #[test]
+fn a_body_has_a_bounded_number_of_values_over_all_depths() {
+    // Per element: an object in the array, its member, and the two elements of this member.
+    let body = |elements: usize, more: usize| {
+        let objects = vec![r#"{"b":[0,"x"]}"#; elements].join(",");
+        let numbers = vec!["1"; more].join(",");
+        format!(r#"{{"a":[{objects}],"n":[{numbers}]}}"#)
+    };
+    let limit = VALUES_MAX;
+    let elements = (limit - 2) / 4;
+    let rest = limit - 2 - 4 * elements;
+    assert!(Fields::parse(body(elements, rest).as_bytes()).is_ok());
+    let refusal = Fields::parse(body(elements, rest + 1).as_bytes()).unwrap_err();
+    assert_eq!(refusal, Refusal::TooManyValues { limit });
+    assert_eq!((refusal.code(), refusal.field()), (Code::InvalidJson, None));
+    // The rest of the text is not read: it need not be valid.
+    let endless = format!(r#"{{"n":[{}"#, "1,".repeat(limit));
+    assert_eq!(Fields::parse(endless.as_bytes()).unwrap_err(), Refusal::TooManyValues { limit });
+}
+
+#[test]
 fn only_a_whole_number_within_its_range_is_accepted() {
     let read = |text: &str| {
         Fields::parse(format!("{{\"limit\":{text}}}").as_bytes())
@@ -99,7 +119,7 @@ impl RequestBody for Example {
 }
 
 fn read_example(body: &str) -> Result<(), Refusal> {
-    Fields::parse(body.as_bytes())?.into_body().map(|Example| ())
+    Fields::parse(body.as_bytes())?.into_body(|_| Ok(())).map(|Example| ())
 }
 
 /// Returns the text of the refusal, which is about an unknown member.
@@ -115,7 +135,7 @@ fn an_unknown_member_is_refused_with_the_nearest_known_member() {
     assert_eq!(unknown(refused), "dryrun is an unknown field; did you mean dry_run?");
     let null = read_example(r#"{"webhook_id":"x","Webhook-Id":null}"#);
     assert_eq!(unknown(null), "Webhook-Id is an unknown field; did you mean webhook_id?");
-    let none = Fields::parse(br#"{"apikey":1}"#).unwrap().into_body().map(|NoMembers| ());
+    let none = Fields::parse(br#"{"apikey":1}"#).unwrap().into_body(|_| Ok(())).map(|NoMembers| ());
     assert_eq!(unknown(none), "apikey is an unknown field; did you mean api_key_id?");
 }
 
@@ -171,7 +191,8 @@ request_body! {
 #[test]
 fn a_rule_is_checked_before_the_next_member_is_read() {
     let read = |body: &str| -> Result<_, Refusal> {
-        let Range { r#type, first, last, dry_run } = Fields::parse(body.as_bytes())?.into_body()?;
+        let Range { r#type, first, last, dry_run } =
+            Fields::parse(body.as_bytes())?.into_body(|_| Ok(()))?;
         Ok((r#type, first, last, dry_run))
     };
     let range = read(r#"{"type":"a","first":1,"last":2}"#);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AttemptFailure, AttemptOutcome, OwnEventId, Refusal, TestEvent, TestResult, WebhookId,
+    AccountId, AttemptFailure, AttemptOutcome, OwnEventId, Refusal, TestEvent, TestResult,
+    WebhookId,
 };
 use sealpost_wallet::random;
 use serde::Serialize;
@@ -43,9 +44,19 @@ pub struct Tested {
 
 impl Webhooks {
     /// Sends a test event to a webhook, and waits for the end of the attempt. Works also for a disabled webhook.
-    pub async fn test(&self, actor: &Actor, webhook_id: String) -> Limited<Tested> {
+    ///
+    /// Calls `admit` with the account before the event is sent, to count it against a further limit. Does not call it
+    /// if the request is refused for another reason.
+    pub async fn test(
+        &self,
+        actor: &Actor,
+        webhook_id: String,
+        admit: impl FnOnce(AccountId) -> Result<(), Refusal>,
+    ) -> Limited<Tested> {
         let build = move |webhooks: &Self, actor: &Actor| webhooks.test_event(actor, &webhook_id);
-        let Limited { result, limits } = self.core.act(self, actor, Purpose::Manage, build).await;
+        let prepared = self.core.act(self, actor, Purpose::Manage, build).await;
+        let Limited { result, limits } = prepared
+            .and_then(|event| admit(actor.account_id()).map(|()| event).map_err(Error::from));
         let result = match result {
             Ok(event) => self.send_test(event).await,
             Err(error) => Err(error),
@@ -53,7 +64,7 @@ impl Webhooks {
         Limited { result, limits }
     }
 
-    /// Builds a test event for a webhook of an admitted actor's key.
+    /// Builds a test event for a webhook of the actor's key. Refuses an unknown webhook.
     fn test_event(&self, actor: &Actor, webhook_id: &str) -> Result<TestEvent, Error> {
         let webhook = self.core.store.read(|reader| find(reader, actor.key(), webhook_id))?;
         let timestamp = self.core.clock.now();

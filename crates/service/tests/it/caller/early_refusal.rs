@@ -2,7 +2,7 @@
 //! would lock rows that other requests need.
 
 use sealpost_domain::{ApiKeyId, Code, Refusal, ports::Durability};
-use sealpost_service::{Credentials, Error, Scope, Settings};
+use sealpost_service::{Credentials, Error, KeyNamed, Scope, Settings};
 use sealpost_wallet::SessionToken;
 
 use crate::client::Manage;
@@ -27,7 +27,8 @@ fn a_foreign_caller_waits_for_nothing(world: &World) {
     let made_up = SessionToken::generate().unwrap().expose().to_owned();
     let made_up = Credentials { token: Some(made_up), key: alice.key.clone() };
     let foreign = Credentials { token: mallory.token.clone(), key: alice.key.clone() };
-    let nowhere = Credentials { token: mallory.token.clone(), key: Ok(Some(UNKNOWN_KEY.into())) };
+    let nowhere =
+        Credentials { token: mallory.token.clone(), key: KeyNamed::Key(UNKNOWN_KEY.into()) };
     // A cached session must not reveal keys.
     let elsewhere = world.log_in_again(&mallory);
     world.sealpost.status(&elsewhere, &Ok(())).result.unwrap();
@@ -100,7 +101,7 @@ fn code<T>(result: Result<T, Error>) -> Option<Code> {
 }
 
 fn id(who: &Credentials) -> ApiKeyId {
-    who.key.clone().unwrap().unwrap().parse().unwrap()
+    crate::support::key_of(who).parse().unwrap()
 }
 
 const UNKNOWN_KEY: &str = "ak_01h455vb4pex5vsknk084sn02q";

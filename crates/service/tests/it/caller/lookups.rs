@@ -14,7 +14,7 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, Code, Refusal, RequestSource, Timestamp, ports::StoreError};
 use sealpost_service::{
-    Credentials, Error, Limited, NewMessage, Scope, SendContext, Sent, Settings,
+    Credentials, Error, KeyNamed, Limited, NewMessage, Scope, SendContext, Sent, Settings,
 };
 use sealpost_storage::Access;
 use sealpost_wallet::SessionToken;
@@ -49,13 +49,14 @@ async fn look_ups_of_keys_share_a_statement_too() {
     // Sends without a key cache the sessions.
     rig.order([Order::Ask, Order::Ask]);
     for who in [&alice, &bob] {
-        let keyless = Credentials { key: Err(Refusal::InvalidJson), ..who.clone() };
+        let keyless =
+            Credentials { key: KeyNamed::InvalidBody(Refusal::InvalidJson), ..who.clone() };
         assert_eq!(refused(rig.send(&keyless)).await, Code::InvalidJson);
     }
     rig.gate.came.notified().await;
     let first = rig.ask_and_be_taken(&alice).await;
     let unknown = ApiKeyId::new(Timestamp::from_millis(1), [1; 10]).to_string();
-    let unknown = Credentials { key: Ok(Some(unknown)), ..alice.clone() };
+    let unknown = Credentials { key: KeyNamed::Key(unknown), ..alice.clone() };
     let others = [&bob, &unknown, &alice].map(|who| rig.ask(who));
     // The refusal of the unknown key also reads the session again.
     rig.order([Order::Ask, Order::Ask, Order::Ask]);
@@ -75,7 +76,7 @@ async fn all_kinds_of_authentication_share_a_statement() {
     let (alice, nobody) = (rig.newcomer(), nobody());
     let token = nobody.token.as_deref();
     let first = rig.ask_and_be_taken(&alice).await;
-    let named = Credentials { key: Ok(Some("ak_x".to_owned())), ..nobody.clone() };
+    let named = Credentials { key: KeyNamed::Key("ak_x".to_owned()), ..nobody.clone() };
     let as_key = async { rig.node.authenticate(&named, EVERY_SCOPE).await.map(drop) };
     let in_session = async { rig.node.authenticate_session(token).await.map(drop) };
     let for_limit = async { rig.node.account_of(token).await.map(drop) };
@@ -106,7 +107,7 @@ async fn a_cached_session_that_another_node_ended_is_refused() {
 async fn a_session_that_a_transaction_found_ended_leaves_the_cache() {
     let rig = Rig::with(Settings::default());
     let alice = rig.world.newcomer(None);
-    let to = alice.key.clone().unwrap().unwrap();
+    let to = crate::support::key_of(&alice);
     let send = async || {
         let message = NewMessage {
             to: to.clone(),
@@ -235,7 +236,7 @@ async fn told(asking: Asking<'_>) -> Result<Sent, Error> {
 
 fn nobody() -> Credentials {
     let token = SessionToken::generate().unwrap().expose().to_owned();
-    Credentials { token: Some(token), key: Err(Refusal::InvalidJson) }
+    Credentials { token: Some(token), key: KeyNamed::InvalidBody(Refusal::InvalidJson) }
 }
 
 /// A node with database look-ups that wait until the test lets them run or fail.
@@ -266,7 +267,10 @@ impl Rig {
     }
 
     fn newcomer(&self) -> Credentials {
-        Credentials { key: Err(Refusal::InvalidJson), ..self.world.newcomer(None) }
+        Credentials {
+            key: KeyNamed::InvalidBody(Refusal::InvalidJson),
+            ..self.world.newcomer(None)
+        }
     }
 
     fn order<const N: usize>(&self, orders: [Order; N]) {

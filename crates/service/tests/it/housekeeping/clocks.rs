@@ -114,7 +114,7 @@ impl Kept {
 
 async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let to = bob.key.clone().unwrap().unwrap();
+    let to = crate::support::key_of(&bob);
     let message = NewMessage {
         to,
         message: "hello".to_owned(),

@@ -12,7 +12,7 @@ use crate::client::{Manage, Managed};
 use crate::support::{World, refusal};
 
 fn key(who: &Credentials) -> String {
-    who.key.clone().unwrap().unwrap()
+    crate::support::key_of(who)
 }
 
 async fn send(world: &World, from: &Credentials, message: &str) -> Result<Sent, Error> {

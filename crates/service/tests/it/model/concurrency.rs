@@ -204,7 +204,7 @@ fn at_once<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
 }
 
 fn id(credentials: &Credentials) -> ApiKeyId {
-    credentials.key.clone().unwrap().unwrap().parse().unwrap()
+    crate::support::key_of(credentials).parse().unwrap()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use sealpost_domain::{
     Clock as _, LeaseToken, Suite, Timestamp,
     ports::{Claim, Durability, ExpiringRows, Outbox as _},
 };
-use sealpost_service::{AuditVerdict, Credentials, Settings};
+use sealpost_service::{AuditVerdict, Credentials, KeyNamed, Settings};
 use tokio::runtime::{Builder, Runtime};
 
 use self::compare::same;
@@ -266,11 +266,11 @@ impl Run {
 
     fn credentials(&self, caller: Caller) -> Credentials {
         let key = match caller.called {
-            Called::Absent => Ok(None),
-            Called::Key(key) => Ok(Some(self.truth.keys[key].id.clone())),
-            Called::Malformed => Ok(Some("ak_nonsense".to_owned())),
-            Called::Unknown => Ok(Some(UNKNOWN_KEY.to_owned())),
-            Called::Unreadable => Err(sealpost_domain::Refusal::InvalidJson),
+            Called::Absent => KeyNamed::None,
+            Called::Key(key) => KeyNamed::Key(self.truth.keys[key].id.clone()),
+            Called::Malformed => KeyNamed::Key("ak_nonsense".to_owned()),
+            Called::Unknown => KeyNamed::Key(UNKNOWN_KEY.to_owned()),
+            Called::Unreadable => KeyNamed::InvalidBody(sealpost_domain::Refusal::InvalidJson),
         };
         Credentials { token: self.token(caller.shown), key }
     }

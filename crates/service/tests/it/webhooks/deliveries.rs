@@ -19,7 +19,7 @@ use crate::support::{World, refusal};
 const DAY: Duration = Duration::from_hours(24);
 
 fn key(credentials: &Credentials) -> String {
-    credentials.key.clone().unwrap().unwrap()
+    crate::support::key_of(credentials)
 }
 
 fn register(world: &World, who: &Credentials) -> (String, String) {

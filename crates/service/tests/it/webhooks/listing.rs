@@ -25,7 +25,7 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
         waiting: WaitingChoice::Deliver,
     };
     let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
-    let to = bob.key.clone().unwrap().unwrap();
+    let to = crate::support::key_of(&bob);
     let message = NewMessage {
         to,
         message: "hello".to_owned(),

@@ -24,7 +24,7 @@ fn settings() -> Settings {
 }
 
 fn id(credentials: &Credentials) -> ApiKeyId {
-    credentials.key.clone().unwrap().unwrap().parse().unwrap()
+    crate::support::key_of(credentials).parse().unwrap()
 }
 
 /// Claims deliveries until `count` events `identity.rotated` are found. Returns the key, the handle, the replacing key

@@ -69,7 +69,7 @@ fn periods(rfc3339: &str) -> [i64; 2] {
 
 async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), TestCaseError> {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let key: ApiKeyId = alice.key.clone().unwrap().unwrap().parse().unwrap();
+    let key: ApiKeyId = crate::support::key_of(&alice).parse().unwrap();
     let events = vec![EventKind::UsageThreshold];
     let register = Register {
         url: "https://alice.example/".to_owned(),
@@ -78,7 +78,7 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
         waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(&alice, &Ok(register)).result.unwrap();
-    let to = bob.key.clone().unwrap().unwrap();
+    let to = crate::support::key_of(&bob);
     let mut node = None;
     // The registration was a request.
     let mut day = Counter { name: "day", period: 0, used: 1, limit: 1000 };

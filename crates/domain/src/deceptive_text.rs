@@ -1,0 +1,139 @@
+//! Characters with which a short text that one user chooses, such as a label, can deceive the users who read it.
+
+use std::ops::RangeInclusive;
+
+/// Returns true if a character changes the direction of the text around it, such as U+202E, or starts a new line.
+pub(crate) fn is_reordering(character: char) -> bool {
+    is_in(&REORDERING, character)
+}
+
+/// Returns true if readers see nothing of a character that stands alone: white space except the space, format
+/// characters, fillers, variation selectors and combining marks. Some of these are needed between other characters: a
+/// zero-width joiner (U+200D) in emojis and in Persian, and combining marks after their letters.
+pub(crate) fn is_invisible(character: char) -> bool {
+    is_in(&INVISIBLE, character)
+}
+
+/// Returns the pattern of a new text without control characters and reordering characters, for a JSON schema.
+pub(crate) fn ordered_text_pattern() -> String {
+    let refused = refused_class();
+    format!("^[^{refused}]*$")
+}
+
+/// Returns the pattern of a text that also has a character that is not invisible.
+pub(crate) fn visible_text_pattern() -> String {
+    let (refused, invisible) = (refused_class(), class(&INVISIBLE));
+    format!("^[^{refused}]*[^{refused}{invisible}][^{refused}]*$")
+}
+
+fn refused_class() -> String {
+    format!("\\u0000-\\u001f\\u007f-\\u009f{}", class(&REORDERING))
+}
+
+/// Returns ranges in the form of a character class in a regular expression (ECMA-262).
+fn class(ranges: &[RangeInclusive<char>]) -> String {
+    let escaped = |it: &RangeInclusive<char>| {
+        format!("\\u{:04x}-\\u{:04x}", u32::from(*it.start()), u32::from(*it.end()))
+    };
+    ranges.iter().map(escaped).collect::<Vec<_>>().concat()
+}
+
+fn is_in(ranges: &[RangeInclusive<char>], character: char) -> bool {
+    ranges.iter().any(|range| range.contains(&character))
+}
+
+/// The characters with the property `Bidi_Control` of Unicode, and the two separators of lines and paragraphs.
+const REORDERING: [RangeInclusive<char>; 5] = [
+    // The Arabic letter mark.
+    '\u{61c}'..='\u{61c}',
+    // The left-to-right and the right-to-left mark.
+    '\u{200e}'..='\u{200f}',
+    // The line and the paragraph separator.
+    '\u{2028}'..='\u{2029}',
+    // Embeddings and overrides.
+    '\u{202a}'..='\u{202e}',
+    // Isolates.
+    '\u{2066}'..='\u{2069}',
+];
+
+/// The characters with the property `Default_Ignorable_Code_Point` of Unicode, white space, and others without a visible
+/// form of their own, up to U+FFFF. Higher characters have no escape of four digits, which all programs read in a
+/// pattern. A space is not in the list: a label may consist of spaces. Of the combining marks, only the blocks for all
+/// scripts: browsers show a lone mark of one script, such as a vowel sign, on a dotted circle.
+const INVISIBLE: [RangeInclusive<char>; 21] = [
+    // The no-break space.
+    '\u{a0}'..='\u{a0}',
+    // The soft hyphen.
+    '\u{ad}'..='\u{ad}',
+    // Combining marks, with the combining grapheme joiner.
+    '\u{300}'..='\u{36f}',
+    // The Arabic letter mark.
+    '\u{61c}'..='\u{61c}',
+    // Fillers of Hangul.
+    '\u{115f}'..='\u{1160}',
+    // The space of Ogham.
+    '\u{1680}'..='\u{1680}',
+    // Inherent vowels of Khmer.
+    '\u{17b4}'..='\u{17b5}',
+    // Variation selectors and the vowel separator of Mongolian.
+    '\u{180b}'..='\u{180f}',
+    // Combining marks, extended.
+    '\u{1ab0}'..='\u{1aff}',
+    // Combining marks, supplement.
+    '\u{1dc0}'..='\u{1dff}',
+    // Spaces, zero-width joiners and direction marks.
+    '\u{2000}'..='\u{200f}',
+    // Separators, embeddings and overrides, and the narrow no-break space.
+    '\u{2028}'..='\u{202f}',
+    // A space of mathematics, the word joiner, invisible operators, isolates and deprecated format characters.
+    '\u{205f}'..='\u{206f}',
+    // Combining marks for symbols.
+    '\u{20d0}'..='\u{20ff}',
+    // The Braille pattern without dots.
+    '\u{2800}'..='\u{2800}',
+    // The ideographic space.
+    '\u{3000}'..='\u{3000}',
+    // A filler of Hangul.
+    '\u{3164}'..='\u{3164}',
+    // Variation selectors.
+    '\u{fe00}'..='\u{fe0f}',
+    // Combining half marks.
+    '\u{fe20}'..='\u{fe2f}',
+    // The byte order mark, also a zero-width space.
+    '\u{feff}'..='\u{feff}',
+    // A filler of Hangul, of half width.
+    '\u{ffa0}'..='\u{ffa0}',
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reordering_character_is_invisible() {
+        let reordering = REORDERING.iter().cloned().flatten();
+        assert!(reordering.clone().all(is_invisible));
+        assert_eq!(reordering.count(), 14);
+    }
+
+    #[test]
+    fn letters_signs_and_emojis_are_visible_and_reorder_nothing() {
+        for character in "aZ0ßäжשعالสี漢かㄱ한-_.!€№🙂🏴\u{fffd}".chars() {
+            assert!(!is_reordering(character), "{character:?}");
+        }
+        for character in "aZ0ßäжשعال漢かㄱ한-_.!€№🙂🏴\u{fffd} ".chars() {
+            assert!(!is_invisible(character), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn the_patterns_name_the_ranges() {
+        let refused = "\\u0000-\\u001f\\u007f-\\u009f\\u061c-\\u061c\\u200e-\\u200f\\u2028-\\u2029\\u202a-\\u202e\\u2066-\\u2069";
+        assert_eq!(ordered_text_pattern(), format!("^[^{refused}]*$"));
+        let visible = visible_text_pattern();
+        assert!(
+            visible.starts_with(&format!("^[^{refused}]*[^{refused}\\u00a0-\\u00a0")),
+            "{visible}"
+        );
+    }
+}
