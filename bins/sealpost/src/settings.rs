@@ -29,6 +29,7 @@ use self::{
     console::ConsoleArgs,
     http::HttpArgs,
     service::{ChannelArgs, ServiceArgs},
+    values::http_url,
     webhooks::WebhookArgs,
 };
 use crate::fault::Fault;
@@ -91,8 +92,7 @@ pub(crate) struct ServeArgs {
     pub(crate) log: String,
     /// Base URL of a collector, such as `http://127.0.0.1:4318`, to export spans of requests, commits and webhook attempts
     /// by OTLP over HTTP; needs a build with the feature otlp, which published builds have
-    #[arg(long, env = "SEALPOST_OTLP_ENDPOINT", value_name = "URL", value_parser = NonEmptyStringValueParser::new(),
-          help_heading = LOGS)]
+    #[arg(long, env = "SEALPOST_OTLP_ENDPOINT", value_name = "URL", value_parser = http_url, help_heading = LOGS)]
     pub(crate) otlp_endpoint: Option<String>,
     /// Log format; text with --dev, otherwise json
     #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT", help_heading = LOGS)]

@@ -63,6 +63,7 @@ impl Components {
             DatabaseUrl::Sqlite(file) => {
                 let lock = data_folder::lock(&settings.database, file)?;
                 require_sqlite(file)?;
+                data_folder::warn_of_replaceable(&settings.database, file);
                 Some(lock)
             }
             DatabaseUrl::Postgres(_) => None,
@@ -88,7 +89,8 @@ impl Components {
         database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         if lock.is_some() {
-            // The lock excludes other servers, so every delivery lease in the database belongs to a dead process.
+            // The lock excludes other servers. Every delivery lease in the database therefore belongs to a dead
+            // process, and can be released.
             database.release_every_lease(clock.now()).map_err(database_error)?;
         }
         let database = Arc::new(database);
@@ -128,7 +130,7 @@ impl Components {
     pub(crate) fn warnings(&self) -> Result<Vec<String>, StoreError> {
         let urls = match (&self.lock, &self.base_url) {
             (None, Some(url)) => base_urls::conflict(&self.database, url, self.clock.now())?,
-            // The lock of an embedded database excludes other servers.
+            // Compares no URLs if the lock of an embedded database excludes other servers, or if no URL is configured.
             (Some(_), _) | (_, None) => None,
         };
         let gap = self.journal_keeper.as_ref().and_then(|keeper| keeper.journal.gap());

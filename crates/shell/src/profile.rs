@@ -50,7 +50,8 @@ pub(crate) struct Secret(pub(crate) Zeroizing<String>);
 pub(crate) struct ProfileFile(PathBuf, String);
 
 impl ProfileFile {
-    /// Returns the file of a profile below the user's configuration folder.
+    /// Returns the file of a profile below the user's configuration folder. Fails if `name` has other characters than
+    /// letters, digits, `-` and `_`, so that the file is always in the folder of the profiles.
     pub(crate) fn named(config_folder: &Path, name: &str) -> Result<Self, ShellError> {
         let is_symbol = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if name.is_empty() || name.len() > 64 || !name.bytes().all(is_symbol) {
@@ -61,7 +62,8 @@ impl ProfileFile {
         Ok(Self(file, name.to_owned()))
     }
 
-    /// Reads the profile. Fails if other users could read the file.
+    /// Reads the profile. Fails with [`ShellError::NoProfile`] if there is no file. Also fails if other users can
+    /// access the file, or if it is not a profile.
     pub(crate) fn load(&self) -> Result<Profile, ShellError> {
         let Self(file, name) = self;
         let text = match read_private(file, "move it away and log in again") {
@@ -108,7 +110,10 @@ impl ProfileFile {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
         }
         let new = self.0.with_extension(format!("{}.new", std::process::id()));
-        create_private(&new, &text).and_then(|()| fs::rename(&new, &self.0)).map_err(fault)
+        // A crash can have left this file.
+        drop(fs::remove_file(&new));
+        let saved = create_private(&new, &text).and_then(|()| fs::rename(&new, &self.0));
+        saved.inspect_err(|_cause| drop(fs::remove_file(&new))).map_err(fault)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -120,7 +125,8 @@ impl ProfileFile {
     }
 }
 
-/// Reads a text that only its owner can read. If it is not a regular file, the error contains `advice`.
+/// Reads a text file. Fails if other users can access the file, or if the path is not a regular file. In the second
+/// case, the error contains `advice`.
 pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String>, ShellError> {
     let fault = |source| ShellError::File { file: file.to_owned(), action: "read", source };
     let metadata = fs::metadata(file).map_err(fault)?;

@@ -174,7 +174,12 @@ fn files_readable_by_other_users_are_found() {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
     chmod(Path::new(&database.data()), 0o755);
-    finds(doctor(&database, &[]), "folder", "warn", "chmod 700");
+    finds(doctor(&database, &[]), "folder", "warn", "can list");
+    for mode in [0o777, 0o770] {
+        chmod(Path::new(&database.data()), mode);
+        finds(doctor(&database, &[]), "folder", "fail", "can replace files");
+    }
+    chmod(Path::new(&database.data()), 0o755);
     chmod(&database.file(), 0o644);
     finds(doctor(&database, &[]), "folder", "fail", "chmod 600");
     let below_a_file = database.file().join("data").display().to_string();

@@ -14,6 +14,7 @@ on_both!(
     evidence_verifies_years_later,
     evidence_shows_what_the_parties_show,
     evidence_is_for_the_parties_only,
+    a_token_shows_only_its_side_of_an_envelope,
 );
 
 fn evidence(client: &Client, identity: &Identity, envelope: &str) -> Response {
@@ -159,6 +160,26 @@ fn evidence_shows_what_the_parties_show(database: &Database) {
     let erased = shown(&alice, &envelope);
     assert!(erased["hash"].is_string() && erased["envelope_entry"].is_string());
     assert!(erased.get("recipient_did").is_none(), "{erased}");
+}
+
+fn a_token_shows_only_its_side_of_an_envelope(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    log_key(client);
+    let sent = send(client, &alice, &bob);
+    let to_self = send(client, &alice, &alice);
+    let ask = |who: &Identity, scope: &str, envelope: &Value| {
+        let body = json!({"envelope_id": envelope["envelope_id"]});
+        let token = client.token_with(who, &[scope]);
+        client.post("/v1/channel/evidence").token(&token).json(&body).response()
+    };
+    ask(&alice, "open", &sent).refused(403, "INSUFFICIENT_SCOPE");
+    ask(&bob, "send", &sent).refused(403, "INSUFFICIENT_SCOPE");
+    ask(&alice, "send", &sent).ok();
+    ask(&bob, "open", &sent).ok();
+    ask(&alice, "send", &to_self).ok();
+    ask(&alice, "open", &to_self).ok();
 }
 
 fn evidence_is_for_the_parties_only(database: &Database) {

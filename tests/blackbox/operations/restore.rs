@@ -181,7 +181,8 @@ fn the_command_restore_replaces_the_database_and_applies_the_journal() {
     let server = database.serve();
     let ended = restore();
     assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
-    assert!(ended.stderr.contains("another server is running"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("stop the server first"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("--data-dir"), "{}", ended.stderr);
     let late = server.client().new_identity();
     server.kill();
     assert!(Path::new(&format!("{}-wal", database.file().display())).exists());

@@ -2,6 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
+use serde_json::json;
+
 use crate::support::{CommandResult, Database, Identity, Server, binary, on_both, run, text};
 
 on_both!(a_wrong_key_file_is_rejected_and_the_right_one_still_works);
@@ -48,6 +50,21 @@ fn the_data_folder_is_accessible_only_to_its_owner() {
     for file in fs::read_dir(database.data()).unwrap() {
         let path = file.unwrap().path();
         assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_data_folder_that_other_users_can_write_is_warned_about() {
+    let database = Database::embedded();
+    drop(database.serve());
+    for (mode, is_warned) in [(0o777, true), (0o770, true), (0o755, false), (0o700, false)] {
+        fs::set_permissions(database.data(), fs::Permissions::from_mode(mode)).unwrap();
+        let server = database.serve();
+        server.client().new_identity();
+        let log = server.log();
+        assert_eq!(log.contains("other users can replace files"), is_warned, "{mode:o}: {log}");
+        assert_eq!(log.contains("chmod 700"), is_warned, "{mode:o}: {log}");
+        server.stop();
     }
 }
 
@@ -321,6 +338,36 @@ fn contradictory_settings_are_rejected() {
 }
 
 #[test]
+fn a_zero_with_which_no_request_can_succeed_is_rejected() {
+    let database = Database::embedded();
+    for (setting, value) in [
+        ("--body-timeout", "0s"),
+        ("--commit-timeout", "0s"),
+        ("--max-body-bytes", "0"),
+        ("--max-message-bytes", "0"),
+        ("--tls-handshake-timeout", "0s"),
+    ] {
+        let message = refused(database.command(&[setting, value]));
+        assert!(message.contains(&format!("{setting} must not be 0")), "{message}");
+    }
+    assert!(!std::path::Path::new(&database.data()).exists(), "no file was created");
+}
+
+#[test]
+fn the_longest_lifetimes_end_at_a_time_that_can_be_shown() {
+    let database = Database::embedded();
+    let longest = ["--session-ttl=36500d", "--webhook-secret-overlap=36500d"];
+    let server = database.serve_with(&longest);
+    let client = server.client();
+    let identity = client.new_identity();
+    let webhook_id = text(&client.register(&identity, "http://127.0.0.1:9999/"), "webhook_id");
+    client.manage(&identity, &json!({"action": "rotate_secret", "webhook_id": webhook_id})).ok();
+    let session = client.login(&identity.account, identity.login_secret.as_ref().unwrap()).ok();
+    let expires_at = text(&session, "expires_at");
+    assert!(expires_at.starts_with("21") && expires_at.ends_with('Z'), "{expires_at}");
+}
+
+#[test]
 fn wrong_usage_has_a_status_of_its_own() {
     for arguments in [
         &["serve", "--nonsense"][..],
@@ -338,6 +385,9 @@ fn wrong_usage_has_a_status_of_its_own() {
         &["serve", "--channel-envelopes", "0"],
         &["serve", "--channels-cached", "0"],
         &["serve", "--session-ttl", "soon"],
+        &["serve", "--session-ttl", "36501d"],
+        &["serve", "--webhook-secret-overlap", "106751991167d"],
+        &["serve", "--otlp-endpoint", "ftp://127.0.0.1:4318"],
         &["serve", "--webhook-retry-schedule", "5"],
         &["serve", "--database-url", "mysql://x/y"],
         &["kek"],

@@ -1,12 +1,8 @@
 //! `sealpost admin invite`: creates, lists and revokes invites. An invite is a secret that opens new accounts.
 
-use sealpost_service::{InviteTerms, InviteView};
-use serde::Serialize;
+use sealpost_service::{InviteTerms, ListPage};
 
-use super::{
-    desk::Desk,
-    output::{Output, table},
-};
+use super::{desk::Desk, output::Output};
 use crate::{cli::InviteCommand as C, fault::Fault};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
@@ -18,16 +14,12 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
             output.show(&operator.create_invite(&terms)?)
         }
         C::List { limit } => {
-            let listed = Listed { invites: operator.invites(*limit)? };
-            output.show_as(&listed, |listed| table(listed, "invites", &COLUMNS))
+            // This list has no cursor, so its text ends without a hint.
+            let page = ListPage { entries: operator.invites(*limit)?, more: false };
+            output.list(&page, &COLUMNS)
         }
         C::Revoke { invite_id } => output.show(&operator.revoke_invite(invite_id)?),
     }
-}
-
-#[derive(Serialize)]
-struct Listed {
-    invites: Vec<InviteView>,
 }
 
 const COLUMNS: [&str; 6] = ["invite_id", "status", "used", "uses", "expires_at", "note"];

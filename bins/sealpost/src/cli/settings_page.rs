@@ -87,6 +87,6 @@ how they work together. `sealpost doctor` checks them.
 
 | value | written as |
 |---|---|
-| `SPAN` | a time with a unit: `500ms`, `30s`, `5m`, `12h` or `30d` |
+| `SPAN` | a time with a unit, at most 100 years: `500ms`, `30s`, `5m`, `12h` or `30d` |
 | `SIZE` | bytes with a unit: `16KiB`, `2MiB` or `10GiB`; without a unit, a number of bytes |
 ";

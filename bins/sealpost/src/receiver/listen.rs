@@ -1,5 +1,5 @@
 //! `sealpost listen`: a webhook receiver on a developer's machine. It prints every request, and can forward valid
-//! events. Requests arrive at a loopback address, or over a relay.
+//! events. Requests arrive at a loopback address, or over a relay (an outgoing connection to the service).
 
 use std::{env, sync::Arc};
 
@@ -16,7 +16,8 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives or standard output is closed.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
-    // Reads the keys already at the start, so that invalid keys are not first reported with the first event.
+    // Reads the keys once at the start, so that the command fails at once if they are invalid, and not with the first
+    // event.
     let is_registered = args.register || (args.relay && args.webhook.is_none());
     if !is_registered {
         keys::read(&args.keys)?;
@@ -40,18 +41,24 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
     } else {
         None
     };
-    let greeted = greet(style, &Place::Url(url), shown.as_deref(), register);
-    tolerate_closed_pipe(greeted).map_err(Fault::output)?;
     let (failed, mut failure) = mpsc::unbounded_channel();
     let keys = keys::source(webhook.as_ref(), keys);
-    let listening = listener.start(keys, Arc::new(SystemClock), printer(style, failed))?;
-    let ended = tokio::select! {
-        () = signals.next() => Ok(()),
-        Some(error) = failure.recv() => tolerate_closed_pipe(Err(error)).map_err(Fault::output),
+    let greeted = greet(style, &Place::Url(url), shown.as_deref(), register);
+    let started = tolerate_closed_pipe(greeted)
+        .map_err(Fault::output)
+        .and_then(|()| Ok(listener.start(keys, Arc::new(SystemClock), printer(style, failed))?));
+    let ended = match &started {
+        Ok(_) => tokio::select! {
+            () = signals.next() => Ok(()),
+            Some(error) = failure.recv() => tolerate_closed_pipe(Err(error)).map_err(Fault::output),
+        },
+        Err(_) => Ok(()),
     };
+    // Deletes the webhook also if the listener has not started.
     if let Some(webhook) = webhook {
         webhook.remove().await?;
     }
+    let listening = started?;
     tokio::select! {
         () = listening.stop() => ended,
         () = signals.next() => Err(Fault::new("stopped at once")),

@@ -24,7 +24,7 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives, standard output is closed, or the service refuses the relay.
 pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
-    let (mut signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
+    let (signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
     let client = profile_client(&args.profile, env::var_os)?;
     let (webhook_id, temporary) = if let Some(webhook_id) = args.webhook {
         (webhook_id, None)
@@ -32,6 +32,31 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
         let webhook = TemporaryWebhook::register(client.clone(), RELAY).await?;
         (webhook.webhook_id(), Some(webhook))
     };
+    let at_once = async {
+        repeated.next().await;
+        repeated.next().await;
+    };
+    let ended = tokio::select! {
+        ended = receive(args, signals, &client, webhook_id, temporary.as_ref()) => ended,
+        () = at_once => return Err(Fault::new("stopped at once")),
+    };
+    // Deletes the webhook also if the relay has failed.
+    let removed = match temporary {
+        Some(webhook) => webhook.remove().await,
+        None => Ok(()),
+    };
+    ended?;
+    Ok(removed?)
+}
+
+/// Receives the events of a webhook.
+async fn receive(
+    args: ListenArgs,
+    mut signals: StopSignals,
+    client: &Client,
+    webhook_id: WebhookId,
+    temporary: Option<&TemporaryWebhook>,
+) -> Result<(), Fault> {
     let style = Style::new(args.json);
     let shown = args.forward_to.as_ref().map(ToString::to_string);
     let greeted = greet(style, &Place::Relay(webhook_id), shown.as_deref(), temporary.is_some());
@@ -39,7 +64,7 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     let (failed, mut failure) = mpsc::unbounded_channel();
     let handler = RequestHandler::new(
         args.forward_to.map(|url| (url, args.forward_timeout.0)),
-        keys::source(temporary.as_ref(), args.keys),
+        keys::source(temporary, args.keys),
         Arc::new(SystemClock),
         printer(style, failed),
     )?;
@@ -50,25 +75,13 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
             Some(error) = failure.recv() => output = tolerate_closed_pipe(Err(error)),
         }
     };
-    let at_once = async {
-        repeated.next().await;
-        repeated.next().await;
-    };
-    let ended = tokio::select! {
-        ended = relay(&client, webhook_id, handler).observe(report).run_until(stop) => ended,
-        () = at_once => return Err(Fault::new("stopped at once")),
-    };
-    // The webhook is deleted also after an error.
-    let removed = match temporary {
-        Some(webhook) => webhook.remove().await,
-        None => Ok(()),
-    };
+    let ended = relay(client, webhook_id, handler).observe(report).run_until(stop).await;
     ended.map_err(ShellError::from)?;
-    removed?;
     output.map_err(Fault::output)
 }
 
-/// Returns a relay. A task of this thread handles the requests, because `handler` cannot move to another thread.
+/// Returns a relay that passes its requests to `handler`. A task of this thread handles the requests, because `handler`
+/// cannot move to another thread.
 fn relay(client: &Client, webhook_id: WebhookId, handler: RequestHandler) -> Relay {
     let (sender, mut arrived) = mpsc::channel::<(RelayedRequest, oneshot::Sender<_>)>(1);
     let handler = Rc::new(handler);
@@ -76,7 +89,7 @@ fn relay(client: &Client, webhook_id: WebhookId, handler: RequestHandler) -> Rel
         while let Some((request, respond)) = arrived.recv().await {
             let handler = Rc::clone(&handler);
             actix_rt::spawn(async move {
-                // An error is ignored: nothing waits for the response if the command ends.
+                // An error is ignored: it means that the command ends, and needs no response.
                 drop(respond.send(handle(&handler, request).await));
             });
         }

@@ -1,6 +1,6 @@
 //! Command-line settings of the database: its location, connections and commit timeout.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, JournalLocation, StorageSettings};
@@ -82,11 +82,33 @@ impl From<&DatabaseArgs> for DatabaseSettings {
                 commit_timeout: commit_timeout.0,
                 keys_cached_max,
             },
-            revocation_journal: match revocation_journal {
-                None => JournalLocation::DataFolder,
-                Some(word) if word.as_os_str() == "off" => JournalLocation::Off,
-                Some(file) => JournalLocation::File(file.clone()),
-            },
+            revocation_journal: journal_location(revocation_journal.as_deref()),
         }
+    }
+}
+
+/// Returns the location of the journal. The word `off`, in upper or lower case, is no file.
+fn journal_location(given: Option<&Path>) -> JournalLocation {
+    match given {
+        None => JournalLocation::DataFolder,
+        Some(word) if word.as_os_str().eq_ignore_ascii_case("off") => JournalLocation::Off,
+        Some(file) => JournalLocation::File(file.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_journal_can_be_off_in_upper_and_lower_case() {
+        for word in ["off", "OFF", "Off"] {
+            assert_eq!(journal_location(Some(Path::new(word))), JournalLocation::Off);
+        }
+        for file in ["./off", "offline"] {
+            let location = JournalLocation::File(PathBuf::from(file));
+            assert_eq!(journal_location(Some(Path::new(file))), location);
+        }
+        assert_eq!(journal_location(None), JournalLocation::DataFolder);
     }
 }

@@ -18,8 +18,8 @@ pub(super) fn positive_size(text: &str) -> Result<Size<usize>, String> {
     }
 }
 
-/// Removes white space and a byte order mark around a URL, as for the database URL. Rejects white space and control
-/// characters in the URL, and an empty URL.
+/// Removes white space and a byte order mark around a URL. Rejects an empty URL, and white space and control characters
+/// inside the URL.
 pub(super) fn url_text(text: &str) -> Result<String, String> {
     let url = text.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
     if url.is_empty() || url.contains(|char: char| char.is_whitespace() || char.is_control()) {
@@ -28,15 +28,30 @@ pub(super) fn url_text(text: &str) -> Result<String, String> {
     Ok(url.to_owned())
 }
 
-/// A duration, written as numbers with units, such as `30s` or `1h 30m`.
+/// Parses an http or https URL, like [`url_text`].
+pub(super) fn http_url(text: &str) -> Result<String, String> {
+    let url = url_text(text)?;
+    let is_http = |scheme: &str| ["http", "https"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    if is_http(scheme) && !rest.is_empty() && !rest.starts_with('/') {
+        return Ok(url);
+    }
+    Err("give an http or https URL, such as http://127.0.0.1:4318".to_owned())
+}
+
+/// A duration of at most 100 years, written as numbers with units, such as `30s` or `1h 30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
 impl FromStr for Span {
-    type Err = humantime::DurationError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        humantime::parse_duration(text).map(Self)
+        let span = humantime::parse_duration(text).map_err(|fault| fault.to_string())?;
+        if span > SPAN_MAX {
+            return Err("give a span of at most 36500d (100 years), such as 30d".to_owned());
+        }
+        Ok(Self(span))
     }
 }
 
@@ -51,6 +66,8 @@ impl fmt::Display for Span {
     }
 }
 
+/// The longest duration of a setting. The end of such a duration is always a valid time.
+const SPAN_MAX: Duration = Duration::from_hours(36_500 * 24);
 const UNITS: [(&str, u128); 4] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)];
 
 /// A number of bytes, written with or without a unit, such as `16KiB` or `16384`.
@@ -97,6 +114,16 @@ mod tests {
     }
 
     #[test]
+    fn the_url_of_a_collector_has_the_scheme_http_or_https() {
+        for url in ["http://127.0.0.1:4318", "https://otlp.example/a/", "HTTPS://otlp.example"] {
+            assert_eq!(http_url(url).as_deref(), Ok(url));
+        }
+        for text in ["ftp://otlp.example", "otlp.example:4318", "127.0.0.1:4318", "http://", ""] {
+            http_url(text).unwrap_err();
+        }
+    }
+
+    #[test]
     fn a_span_is_shown_in_the_largest_unit_and_can_be_parsed_again() {
         for (seconds, shown) in
             [(10, "10s"), (60, "60s"), (300, "5m"), (86_400, "24h"), (2_592_000, "30d")]
@@ -107,6 +134,19 @@ mod tests {
         }
         assert_eq!(Span(Duration::from_millis(250)).to_string(), "250ms");
     }
+
+    #[test]
+    fn a_span_is_at_most_a_hundred_years() {
+        assert_eq!("36500d".parse(), Ok(Span(SPAN_MAX)));
+        for text in ["36500d 1ms", "2930000d", "100000000d", "106751991167d"] {
+            let fault = text.parse::<Span>().unwrap_err();
+            assert!(fault.contains("36500d"), "{text}: {fault}");
+        }
+        for text in ["", "soon", "5", "-5s", "99999999999999999999d"] {
+            text.parse::<Span>().unwrap_err();
+        }
+    }
+
     #[test]
     fn a_size_is_shown_in_the_largest_unit_and_can_be_parsed_again() {
         for (bytes, shown) in [

@@ -1,21 +1,25 @@
 //! Checks the permissions of the data folder, and the free space of its disk.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use rustix::fs::{Access, access, statvfs};
 use sealpost_storage::{DatabaseUrl, owned_file};
 
-use crate::{doctor::finding::Finding, settings::DatabaseSettings};
+use crate::{
+    doctor::finding::Finding,
+    embedded::data_folder::{STICKY, replaceable},
+    settings::DatabaseSettings,
+};
 
 /// Checks the data folder of an embedded database. Returns no findings with PostgreSQL.
 pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
     let file = owned_file::resolve_links(&file);
     let folder = owned_file::folder_of(&file);
-    vec![permissions(&folder, &file), free_space(&folder)]
+    vec![permissions(settings, &folder, &file), free_space(&folder)]
 }
 
-fn permissions(folder: &Path, file: &Path) -> Finding {
+fn permissions(settings: &DatabaseSettings, folder: &Path, file: &Path) -> Finding {
     let shown = folder.display();
     if !folder.exists() {
         let above = nearest(folder);
@@ -39,18 +43,22 @@ fn permissions(folder: &Path, file: &Path) -> Finding {
         );
         return Finding::fail("folder", text);
     }
-    let mode =
-        |path: &Path| fs::metadata(path).map_or(0, |found| found.permissions().mode() & 0o777);
+    if let Some(open) = replaceable(settings, file).first().map(|folder| folder.display()) {
+        let text = format!("other users can replace files in {open}: run chmod 700 {open}");
+        return Finding::fail("folder", text);
+    }
+    let mode = |path: &Path| fs::metadata(path).map_or(0, |found| found.mode());
     if mode(file) & 0o007 != 0 {
         let text =
             format!("all users of this machine can read {0}: run chmod 600 {0}", file.display());
         return Finding::fail("folder", text);
     }
     if mode(folder) & 0o077 != 0 {
-        return Finding::warn(
-            "folder",
-            format!("other users can list {shown}: run chmod 700 {shown}"),
-        );
+        // A folder with the sticky bit, such as `/tmp`, is meant to be shared.
+        let is_shared = mode(folder) & STICKY != 0;
+        let chmod = format!("run chmod 700 {shown}");
+        let advice = if is_shared { "give the database another folder" } else { chmod.as_str() };
+        return Finding::warn("folder", format!("other users can list {shown}: {advice}"));
     }
     Finding::ok("folder", format!("only the owner can access {shown}"))
 }

@@ -61,7 +61,7 @@ pub fn restore(
         )));
     };
     let database = owned_file::resolve_links(&database);
-    let _lock = data_folder::lock(settings, &database)?;
+    let _lock = data_folder::lock_to_restore(&database)?;
     let work = owned_file::folder_of(&database).join(WORK_FOLDER);
     let source = BackupSource::open(backup, &database, &work)?;
     let cannot = |error: io::Error| {
@@ -140,7 +140,7 @@ fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeErr
     let url = DatabaseUrl::Sqlite(database.to_owned());
     let emptied = Database::open(&url, settings.storage).and_then(|old| old.empty_log());
     let log = with_suffix(database, "-wal");
-    // A damaged database must be replaceable too. Its log is then moved.
+    // Accepts a damaged database, so that it can be replaced too. The replacement then moves its log.
     let keeps_log =
         fs::metadata(&log).is_ok_and(|log| log.len() > 0) && backup_identity(database).is_some();
     if !keeps_log && !File::open(database).is_ok_and(|file| is_used(&file).unwrap_or(false)) {

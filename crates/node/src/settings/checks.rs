@@ -1,13 +1,14 @@
-//! Checks settings that depend on each other, before a node opens or creates anything.
+//! Checks settings, also those that depend on each other, before a node opens or creates anything.
 
 use std::time::Duration;
 
 use super::{HttpSettings, ProviderName, Settings};
 use crate::error::{Failure, NodeError};
 
-/// Checks all settings that depend on each other.
+/// Checks all settings that depend on each other, and refuses values of zero with which no request can succeed.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
+    check_zeros(settings)?;
     check_quorum(settings)?;
     check_console(settings)?;
     check_proxies(settings)?;
@@ -41,7 +42,27 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires an operations address for the shares of a quorum.
+/// Refuses times and sizes of zero with which a server starts, and then refuses each request. A lifetime of zero, such as
+/// that of sessions, only ends things at once.
+fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
+    let Settings { database, http, api, service, .. } = settings;
+    let settings = [
+        ("--body-timeout", api.body_timeout.is_zero(), "10s"),
+        ("--commit-timeout", database.storage.commit_timeout.is_zero(), "10s"),
+        ("--max-body-bytes", api.max_body_bytes == 0, "2MiB"),
+        ("--max-message-bytes", service.message_bytes_max == 0, "256KiB"),
+        ("--tls-handshake-timeout", http.tls_handshake_timeout.is_zero(), "5s"),
+    ];
+    match settings.into_iter().find(|(_, is_zero, _)| *is_zero) {
+        Some((setting, _, example)) => {
+            Err(invalid(format!("{setting} must not be 0: give a value such as {example}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Requires an operations address if the key provider is a quorum: operators send the shares of its key to this
+/// address.
 fn check_quorum(settings: &Settings) -> Result<(), NodeError> {
     match (&settings.keys.provider, settings.http.ops_listen) {
         (Some(ProviderName::Quorum(_)), None) => Err(invalid(
@@ -153,3 +174,33 @@ fn invalid(message: impl Into<String>) -> NodeError {
 /// Minimum time between the timeout of a webhook request and the end of the delivery's lease. In this time, the outcome
 /// is stored.
 const LEASE_MARGIN: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Change = fn(&mut Settings);
+
+    #[test]
+    fn a_zero_with_which_no_request_can_succeed_is_refused() {
+        check(&Settings::default()).unwrap();
+        let changes: [(&str, Change); 5] = [
+            ("--body-timeout", |it| it.api.body_timeout = Duration::ZERO),
+            ("--commit-timeout", |it| it.database.storage.commit_timeout = Duration::ZERO),
+            ("--max-body-bytes", |it| it.api.max_body_bytes = 0),
+            ("--max-message-bytes", |it| it.service.message_bytes_max = 0),
+            ("--tls-handshake-timeout", |it| it.http.tls_handshake_timeout = Duration::ZERO),
+        ];
+        for (name, change) in changes {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            let fault = check(&settings).unwrap_err().with_causes();
+            assert!(fault.contains(&format!("{name} must not be 0")), "{fault}");
+        }
+        let mut off = Settings::default();
+        off.service.idempotency_ttl = Duration::ZERO;
+        off.service.activity_retention = Duration::ZERO;
+        off.service.secret_overlap = Duration::ZERO;
+        check(&off).unwrap();
+    }
+}

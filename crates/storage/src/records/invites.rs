@@ -4,20 +4,15 @@ use diesel::prelude::*;
 use sealpost_domain::{Invite, InviteId, Timestamp, TokenHash, ports::StoreError};
 
 use crate::{
-    connection::{fault::Fault, transaction::Transaction},
+    connection::{
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     rows::columns,
     schema::invites as i,
 };
 
-impl Transaction {
-    /// Inserts an invite.
-    pub fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError> {
-        self.run(|conn| {
-            diesel::insert_into(i::table).values(InviteRow::new(invite)).execute(conn)?;
-            Ok(())
-        })
-    }
-
+impl Reader {
     /// Finds the invite with this secret, even if the invite is used up, expired or revoked. `None` if no invite has
     /// this secret.
     pub fn find_invite(&mut self, secret: &TokenHash) -> Result<Option<Invite>, StoreError> {
@@ -25,6 +20,16 @@ impl Transaction {
         self.run(|conn| {
             let row = of_secret.first::<InviteRow>(conn).optional()?;
             row.map(InviteRow::read).transpose()
+        })
+    }
+}
+
+impl Transaction {
+    /// Inserts an invite.
+    pub fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(i::table).values(InviteRow::new(invite)).execute(conn)?;
+            Ok(())
         })
     }
 
