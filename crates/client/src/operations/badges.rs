@@ -93,7 +93,7 @@ pub struct BadgeDryRun {
     pub refusals: Vec<RefusalReason>,
 }
 
-/// One reason for a refusal.
+/// One reason why the service would refuse to issue a badge.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RefusalReason {
     /// Name of the error code.

@@ -181,6 +181,6 @@ pub trait TargetGuard: Send + Sync {
 pub struct VettedUrl {
     /// The URL in canonical form.
     pub url: String,
-    /// The host name of the URL if the name has no address yet.
+    /// The host name of the URL, if the DNS has no address for the name yet. `None` if it has one.
     pub unresolved: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Decides whether a node may go on to use its keys, from the responses of the key provider.
+//! Decides whether a node may keep using its keys, from the responses of the key provider.
 
 use std::time::{Duration, Instant};
 

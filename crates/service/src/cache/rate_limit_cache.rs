@@ -12,7 +12,7 @@ use sealpost_domain::{ApiKeyId, Clock, Refusal, Timestamp, Window};
 use super::bounded_cache::BoundedCache;
 use crate::caller::{admission::Limits, credentials::CallerId};
 
-/// Rate-limit refusals by session and key. An entry is valid for a few seconds.
+/// Rate-limit refusals by session and key. An entry is valid for a second.
 pub(crate) struct RateLimitCache(BoundedCache<CallerId, CachedRateLimit>);
 
 #[derive(Debug, Clone)]
@@ -67,5 +67,6 @@ impl RateLimitCache {
     }
 }
 
-/// Maximum age of a cached refusal. It is below 5 s, the time within which all nodes must apply a change of plan.
-const CACHED_FOR: Duration = Duration::from_secs(4);
+/// Maximum age of a cached refusal. For this time, a client over its limit may still get 429 after another node has ended
+/// its session, revoked its key or changed its plan. One transaction a second for each client costs little.
+const CACHED_FOR: Duration = Duration::from_secs(1);

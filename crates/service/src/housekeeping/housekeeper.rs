@@ -7,10 +7,11 @@
 //! | `key-reviewer` | compares cached keys with the database, and stores that this node runs |
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
 //! | `relay-keeper` | closes the connections of relays whose webhook, key or token has changed |
-//! | `follow-up` | stores last uses, deletes the rows of deleted webhooks, and informs correspondents of changed keys |
+//! | `follow-up` | stores when tokens were last used, deletes the rows of deleted webhooks, and informs correspondents of changed keys |
 //! | `log-appender` | appends statements to the transparency log |
 //!
-//! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
+//! The tasks have separate threads, so that none waits for a slow one. Above all, wiping must not wait for a slow or
+//! unavailable database.
 
 use std::{sync::Arc, thread, time::Duration};
 

@@ -62,7 +62,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
 /// Returns the tasks that users wait for, each with a query that returns true while the task has work. The tasks run on
 /// their own thread, which looks for work more often than the other housekeeping.
 ///
-/// - The rows of deleted webhooks: undelivered envelopes wait for a later webhook only after these rows are deleted.
+/// - The rows of deleted webhooks. Until they are deleted, a new webhook does not get their undelivered envelopes.
 /// - Changes of keys: an event informs the correspondents of a key, the keys that exchanged envelopes with it.
 pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {
     let remove = task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {

@@ -126,7 +126,7 @@ fn senders(
     Ok(keys.into_iter().map(|key| key.id).collect())
 }
 
-/// Maximum number of keys in the log of an account.
+/// Maximum number of keys whose envelopes the list of all sent envelopes of an account shows.
 const SENDERS_MAX: usize = 50;
 /// Number of envelopes of each key that a page with a state examines.
 const EXAMINED_MAX: u32 = 500;

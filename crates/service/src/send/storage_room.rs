@@ -143,7 +143,7 @@ fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<Ac
     bytes
 }
 
-/// Maximum age of a cache entry in milliseconds, if the account uses at most half of its quota after the batch.
+/// Maximum age of the cached stored bytes of an account in milliseconds, if the account uses at most half of its quota after the batch.
 const AGE_MAX_FAR_MS: i64 = 60_000;
 /// Maximum age of a cache entry in milliseconds, if the account uses more than half of its quota after the batch.
 const AGE_MAX_NEAR_MS: i64 = 5_000;

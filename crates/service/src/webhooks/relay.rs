@@ -215,6 +215,6 @@ pub(crate) struct RelayIntervals {
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
-/// Age from which a stored connection counts as lost if this node does not have it. The handshake takes less time. Also
-/// the interval of the search for lost connections.
+/// Age from which the row of a connection counts as lost, if its node does not have the connection. Longer than a
+/// handshake takes. Also the interval of the search for lost connections.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(10);

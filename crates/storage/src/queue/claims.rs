@@ -316,7 +316,7 @@ impl ClaimedRow {
 /// (got a later due time) or deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
 
-/// Maximum number of leases that a claim ends.
+/// Maximum number of expired leases that a claim ends, so that their deliveries can be claimed again.
 const ENDED_MAX: i64 = 1_000;
 
 /// Number of the most recently due deliveries whose webhooks a claim considers.

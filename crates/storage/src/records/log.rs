@@ -280,7 +280,8 @@ const STATEMENT: &str = "statement of the log";
 const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending: `tlog` in ASCII. There may be no row to lock yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of statements that a search for an envelope reads. Nodes append about one such statement per second.
+/// Maximum number of lists of envelopes in the log that a search for an envelope reads. Nodes append about one list per
+/// second.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (

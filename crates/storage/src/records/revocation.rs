@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Revokes a key that this transaction has locked. Sets the status, and deletes the root, the webhooks and a
-    /// limited number of their deliveries. Housekeeping deletes the other deliveries later. The handle stays reserved
+    /// Revokes a key that this transaction has locked. Sets the status, and deletes the secret of the identity, the
+    /// webhooks and a limited number of their deliveries. Housekeeping deletes the other deliveries later. The handle stays reserved
     /// for the account. Records the change, so that housekeeping informs the key's correspondents: the keys that have
     /// exchanged envelopes with this key.
     ///

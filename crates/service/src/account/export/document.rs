@@ -17,7 +17,7 @@ pub struct AccountExport {
     /// The account, its sessions and its API tokens.
     #[serde(flatten)]
     pub account: ExportedAccount,
-    /// The API keys, newest first, with revoked ones.
+    /// The API keys, newest first, including revoked ones.
     pub keys: Vec<ExportedKey>,
     /// The activity of the account, newest first.
     pub activity: Vec<ActivityView>,

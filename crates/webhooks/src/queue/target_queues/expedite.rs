@@ -37,8 +37,8 @@ impl TargetQueues {
     /// Makes deferred deliveries of a target due now, because the target has responded.
     ///
     /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
-    /// others. An unstable target therefore causes little work in the database. If the response closes the breaker, a
-    /// full batch is expedited, because other nodes may claim a part of the batch.
+    /// others. An unstable target therefore causes little work in the database. A response that closes the breaker
+    /// expedites up to `expedite_max` deliveries, so that enough are left if other nodes claim a part of them.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,
