@@ -46,14 +46,14 @@ impl Truth {
     }
 
     /// Returns the earlier response with status 429, if the same session and key exceeded the limit per minute or per
-    /// day less than four seconds ago. Returns `None` if the minute or day has ended since, or if the session has
+    /// day less than a second ago. Returns `None` if the minute or day has ended since, or if the session has
     /// ended.
     fn recall<T>(&self, caller: Caller) -> Option<Said<T>> {
         let (Shown::Session(session), Called::Key(key)) = (caller.shown, caller.called) else {
             return None;
         };
         let RefusedBefore { at, until, terms, used } = self.remembered.get(&(session, key))?;
-        if !self.is_live(session) || self.now - at >= 4000 || self.now >= *until {
+        if !self.is_live(session) || self.now - at >= 1000 || self.now >= *until {
             return None;
         }
         let refused = Refused::until("RATE_LIMIT_EXCEEDED", self.now, *until);
