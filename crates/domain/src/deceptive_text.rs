@@ -1,4 +1,4 @@
-//! Characters with which a short text that one user chooses, such as a label, can deceive the users who read it.
+//! Characters that can make a short text, such as a label, deceptive. One user chooses the text, and others read it.
 
 use std::ops::RangeInclusive;
 

@@ -14,10 +14,15 @@
 //! of a delivery may attempt it. If a node loses a delivery from memory, the delivery is due again at the end of its
 //! lease, so no state must be saved at a shutdown.
 //!
-//! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. Its threads are
-//! the delivery workers, a sweeper that claims due deliveries, a claimer of the deliveries to relays (webhooks whose
-//! receivers connect to the service), a refresher of targets, an outcome writer, and a sender of test events. All
-//! deliveries to a target use the same worker.
+//! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. All deliveries to a
+//! target use the same worker. The threads of the dispatcher are:
+//!
+//! - the delivery workers
+//! - a sweeper, which claims due deliveries
+//! - a claimer of deliveries to relays: webhooks whose receivers connect to the service
+//! - a refresher of targets
+//! - a writer of outcomes
+//! - a sender of test events
 //!
 //! | word | meaning |
 //! |---|---|

@@ -47,13 +47,15 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
     let started = tolerate_closed_pipe(greeted)
         .map_err(Fault::output)
         .and_then(|()| Ok(listener.start(keys, Arc::new(SystemClock), printer(style, failed))?));
-    let ended = match &started {
-        Ok(_) => tokio::select! {
-            () = signals.next() => Ok(()),
-            Some(error) = failure.recv() => tolerate_closed_pipe(Err(error)).map_err(Fault::output),
-        },
-        Err(_) => Ok(()),
-    };
+    let mut ended = Ok(());
+    if started.is_ok() {
+        tokio::select! {
+            () = signals.next() => {}
+            Some(error) = failure.recv() => {
+                ended = tolerate_closed_pipe(Err(error)).map_err(Fault::output);
+            }
+        }
+    }
     // Deletes the webhook also if the listener has not started.
     if let Some(webhook) = webhook {
         webhook.remove().await?;

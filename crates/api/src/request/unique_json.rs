@@ -129,5 +129,5 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
 }
 
 /// Maximum number of values in a body. The largest requests have far fewer: 100 messages have at most 600 values, and a
-/// policy has at most 1,000 names in each of its lists.
+/// change of a policy has at most 100 names in each of its four lists.
 pub(super) const VALUES_MAX: usize = 20_000;

@@ -58,8 +58,8 @@ pub struct SessionDetails {
     pub source: RequestSource,
 }
 
-/// A display name of 1 to 100 characters without control characters. A new name also has a visible character, and no
-/// character that changes the direction of text. Escape it before display, because the owner chose the text.
+/// A display name of 1 to 100 characters without control characters. A new name also has a space or a visible character, and
+/// no character that changes the direction of text. Escape it before display, because the owner chose the text.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(transparent)]
 #[schemars(extend(
@@ -78,7 +78,7 @@ pub enum LabelFault {
     /// The text is empty, or longer than 100 characters.
     #[error("must have 1 to 100 characters")]
     Length,
-    /// The text has no visible character.
+    /// The text has only invisible characters, and no space.
     #[error("must have a visible character; add a letter or a digit")]
     NothingVisible,
     /// The text contains a character that changes the direction of text, or separates lines.
@@ -90,7 +90,7 @@ pub enum LabelFault {
 }
 
 impl Label {
-    /// Parses a new label. Refuses a label with which its owner could deceive other users: without a visible character,
+    /// Parses a new label. Refuses a label with which its owner could deceive other users: only of invisible characters,
     /// or with a character that changes the order of the text beside the label.
     pub fn parse_new(text: &str) -> Result<Self, LabelFault> {
         let label = Self::parse(text)?;

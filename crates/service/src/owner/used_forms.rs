@@ -85,7 +85,7 @@ impl Accounts {
     async fn stored_form_result(&self, form: &SentForm) -> Result<Option<FormResult>, Error> {
         let hash = form.hash;
         let read =
-            move |core: &Arc<Core>| Ok(core.store.read(|reader| reader.form_result(&hash))?);
+            move |core: &Arc<Core>| Ok(core.store.read(|reader| reader.find_used_form(&hash))?);
         let used = self.core.block(&self.core, read).await?;
         let Some(UsedForm { used_at, result: Some(sealed) }) = used else { return Ok(None) };
         let is_recent = self.core.clock.now() < used_at.plus(SHOWN_AGAIN_FOR);

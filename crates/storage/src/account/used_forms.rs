@@ -36,7 +36,7 @@ impl Transaction {
 
 impl Reader {
     /// Finds a used form. `None` if the form was not used.
-    pub fn form_result(&mut self, form: &TokenHash) -> Result<Option<UsedForm>, StoreError> {
+    pub fn find_used_form(&mut self, form: &TokenHash) -> Result<Option<UsedForm>, StoreError> {
         let used = f::table.find(form.0.to_vec()).select((f::used_at, f::result));
         self.run(|conn| {
             let used = used.first::<(i64, Option<Vec<u8>>)>(conn).optional()?;

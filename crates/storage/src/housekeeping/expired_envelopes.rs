@@ -1,5 +1,5 @@
-//! Deletes envelopes after the end of their retention, with their deliveries and their rows in `waiting_envelopes` (one
-//! for each envelope whose recipient has no webhook for it).
+//! Deletes envelopes after the end of their retention. Also deletes their deliveries, and the rows of envelopes that
+//! wait for a webhook of their recipient.
 //!
 //! To end an envelope means three things. If the envelope was neither opened nor delivered, it bounces: its sender gets
 //! an event. The bytes of the envelope are subtracted from the stored bytes of its sender. The envelope is deleted.

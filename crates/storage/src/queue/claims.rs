@@ -95,8 +95,8 @@ pub(crate) fn take_ready(
     Ok(ready)
 }
 
-/// Leases due deliveries that wait for one of these [relays](sealpost_domain::ports::Relays) (webhooks whose receivers
-/// connect to the service), at most `claim.per_target_max` of each. Returns the oldest events first.
+/// Leases due deliveries of these [relays](sealpost_domain::ports::Relays), at most `claim.per_target_max` of each. A
+/// relay is a webhook whose receiver connects to the service. Returns the oldest events first.
 pub(crate) fn take_for_relays(
     conn: &mut AnyConnection,
     webhooks: &[String],

@@ -1,8 +1,6 @@
 //! Extractors of the console's forms. They reject forms that pages of other sites sent, so that no handler can omit
 //! this check.
 
-use std::time::Duration;
-
 use actix_web::{
     FromRequest, HttpRequest,
     dev::{Payload, UrlEncoded},
@@ -20,7 +18,7 @@ use super::{
     user::ConsoleUser,
 };
 use crate::dashboard::{
-    forms::{Form, Rejection, same_site::is_same_site},
+    forms::{Form, RESULT_WAIT, Rejection, first_result, same_site::is_same_site, store_result},
     response::{Flash, PageResponse},
 };
 
@@ -68,7 +66,7 @@ impl ActForm {
         let form = self.sent_form()?;
         let failed = |error: Error| ActFault::Page(user.error(&error));
         if !sealpost.accounts.use_form(&form).await.map_err(failed)? {
-            return Err(ActFault::Page(self.repetition(&form).await.map_err(failed)?));
+            return Err(ActFault::Page(self.repetition(&form).await));
         }
         let error = match sealpost.operate(call, act).await {
             Ok(done) => return Ok(done),
@@ -86,13 +84,12 @@ impl ActForm {
 
     /// Returns the response to a form that was sent before: the redirect of the first time, or an error page if no
     /// result is stored.
-    async fn repetition(&self, form: &SentForm) -> Result<PageResponse, Error> {
+    async fn repetition(&self, form: &SentForm) -> PageResponse {
         let state = &self.user.state;
-        let result = state.admin.api.sealpost.accounts.form_result(form, RESULT_WAIT).await?;
-        Ok(match result.and_then(|result| Flash::from_json(&result.content)) {
+        match first_result(&state.admin.api.sealpost, form, RESULT_WAIT).await {
             Some(flash) => flash.redirect_with(&state.site, cookie::result(state)),
             None => self.user.reject(StatusCode::CONFLICT, REPEATED),
-        })
+        }
     }
 
     /// Returns the reason for the act. Rejects the form if the reason is empty or too long. The rejection names the
@@ -112,11 +109,7 @@ impl ActForm {
         let state = &self.user.state;
         let flash = Flash::notice(path, notice);
         if let Ok(form) = self.sent_form() {
-            let accounts = &state.admin.api.sealpost.accounts;
-            if let Err(error) = accounts.set_form_result(&form, &flash.to_json()).await {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, "the result of a form is not stored for a repetition");
-            }
+            store_result(&state.admin.api.sealpost, &form, &flash).await;
         }
         flash.redirect_with(&state.site, cookie::result(state))
     }
@@ -212,5 +205,3 @@ const VIEWER: &str = "Your role is viewer, which may not change anything.";
 const REPEATED: &str = "This form was sent before, and it acts only once. Its first result is not known yet: look at the page again.";
 const NO_REASON: &str = "Give a reason of 1 to 1,000 characters. It is in the audit trail.";
 const REASON_LEN_MAX: usize = 1_000;
-/// Time for which a repetition waits for the act of the first use.
-const RESULT_WAIT: Duration = Duration::from_secs(10);

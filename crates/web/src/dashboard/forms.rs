@@ -16,7 +16,7 @@ pub(crate) use draft::Draft;
 pub(crate) use fields::Form;
 pub(crate) use rejection::{Rejection, sentence};
 pub(super) use single_use::SingleUse;
-pub(crate) use single_use::form_id;
+pub(crate) use single_use::{RESULT_WAIT, first_result, form_id, store_result};
 
 use super::response::{Frame, PageResponse, web_state};
 

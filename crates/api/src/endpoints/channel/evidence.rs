@@ -58,6 +58,7 @@ their DIDs, the times of send, event and opening, and the newest badges, with th
 log.\n\n\
 - `sealpost verify-proof` verifies the file without the network, also years later.\n\
 - A sender sees what the receipt shows.\n\
+- An API token needs the scope `send` for an envelope that its key sent, and `open` for one that its key received.\n\
 - The DID and the badge of the other party are left out if its policy says `listed: false`.\n\
 - Each request appends an entry to the log, and may take six seconds.\n\
 - The request counts against the limits per minute and per day.";

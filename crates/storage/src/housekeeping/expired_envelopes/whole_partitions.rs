@@ -97,9 +97,9 @@ pub(crate) fn end_deliveries(
     Ok(rows.into())
 }
 
-/// Drops the partitions of envelopes before `upper` if two conditions hold for all their envelopes: they are counted in
-/// the daily counts of their API keys, and released (bounced if necessary, and subtracted from the stored bytes of
-/// their senders). Returns true if the partitions were dropped.
+/// Drops the partitions of envelopes before `upper`, if all their envelopes are counted and released. A counted envelope
+/// is in the daily counts of its API keys. A released envelope has bounced if necessary, and is subtracted from the
+/// stored bytes of its sender. Returns true if the partitions were dropped.
 pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {

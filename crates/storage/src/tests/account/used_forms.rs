@@ -22,7 +22,7 @@ fn use_at(db: &Fixture, form: &TokenHash, now: i64) -> bool {
 
 fn a_form_is_used_once_and_leads_to_its_result(db: &Fixture) {
     let (form, other) = (token(), token());
-    let result = || db.write(Relaxed, |tx| tx.form_result(&form)).unwrap();
+    let result = || db.write(Relaxed, |tx| tx.find_used_form(&form)).unwrap();
     assert_eq!(result(), None);
     assert!(use_at(db, &form, 1));
     assert!(!use_at(db, &form, 2));

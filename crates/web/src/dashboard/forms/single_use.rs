@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use actix_web::web;
-use sealpost_service::{SentForm, new_form_id};
+use sealpost_service::{Sealpost, SentForm, new_form_id};
 
 use super::fields::Form;
 use crate::{
@@ -32,8 +32,8 @@ impl SingleUse {
         if used.map_err(|error| PageResponse::service_error(frame, &error))? {
             return Ok(Self { app: app.clone(), form });
         }
-        match repetition(app, &form, RESULT_WAIT).await {
-            Some(response) => Err(response),
+        match first_result(&app.api.sealpost, &form, RESULT_WAIT).await {
+            Some(flash) => Err(flash.redirect(app)),
             None => Err(PageResponse::repeated_form(frame)),
         }
     }
@@ -62,16 +62,14 @@ impl SingleUse {
         form: &Form,
     ) -> Option<PageResponse> {
         let form = SentForm::parse(form.text("form_id"))?;
-        repetition(app, &form, Duration::from_secs(1)).await
+        let flash = first_result(&app.api.sealpost, &form, Duration::from_secs(1)).await?;
+        Some(flash.redirect(app))
     }
 
     /// Redirects to the page with the result, and stores the result for a repetition of the form.
     pub(in crate::dashboard) async fn done(self, flash: Flash) -> PageResponse {
         let Self { app, form } = self;
-        let stored = app.api.sealpost.accounts.set_form_result(&form, &flash.to_json()).await;
-        if let Err(error) = stored {
-            log_lost_result(&error);
-        }
+        store_result(&app.api.sealpost, &form, &flash).await;
         flash.redirect(&app)
     }
 
@@ -83,14 +81,26 @@ impl SingleUse {
     }
 }
 
-/// Returns the response to a form that was sent before: its result within two minutes of its first use, and later a
-/// notice on the page of the result. `None` if no result is stored.
-async fn repetition(app: &WebState, form: &SentForm, wait: Duration) -> Option<PageResponse> {
-    let stored = app.api.sealpost.accounts.form_result(form, wait).await;
+/// Returns the result of a form that was sent before, for its repetition: the whole result within two minutes of the
+/// first use, and later a notice for the same page. Waits up to `wait` for the act of the first use. `None` if no
+/// result is stored by then.
+pub(crate) async fn first_result(
+    sealpost: &Sealpost,
+    form: &SentForm,
+    wait: Duration,
+) -> Option<Flash> {
+    let stored = sealpost.accounts.form_result(form, wait).await;
     let result = stored.inspect_err(log_lost_result).ok().flatten()?;
     let flash = Flash::from_json(&result.content)?;
-    let flash = if result.is_recent { flash } else { Flash::notice(flash.path(), REPEATED) };
-    Some(flash.redirect(app))
+    Some(if result.is_recent { flash } else { Flash::notice(flash.path(), REPEATED) })
+}
+
+/// Stores the result of a used form for a repetition. An error is only logged, because the act is done.
+pub(crate) async fn store_result(sealpost: &Sealpost, form: &SentForm, flash: &Flash) {
+    let stored = sealpost.accounts.set_form_result(form, &flash.to_json()).await;
+    if let Err(error) = stored {
+        log_lost_result(&error);
+    }
 }
 
 fn log_lost_result(error: &sealpost_service::Error) {
@@ -105,5 +115,5 @@ pub(crate) fn form_id() -> String {
 }
 
 /// Time for which a repetition waits for the act of the first use.
-const RESULT_WAIT: Duration = Duration::from_secs(10);
+pub(crate) const RESULT_WAIT: Duration = Duration::from_secs(10);
 const REPEATED: &str = "This form was sent before. It acted once, and nothing was done now.";
