@@ -399,7 +399,7 @@ class AccountExport(Response):
     api_tokens: list[ApiTokenView]
     """The API tokens that have not expired, oldest first."""
     keys: list[ExportedKey]
-    """The API keys, newest first, with revoked ones."""
+    """The API keys, newest first, including revoked ones."""
     activity: list[ActivityView]
     """The activity of the account, newest first."""
     envelopes: list[ExportedEnvelope]

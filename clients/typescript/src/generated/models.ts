@@ -38,7 +38,7 @@ export interface AccountExport {
   sessions: ExportedSession[];
   /** The API tokens that have not expired, oldest first. */
   api_tokens: ApiTokenView[];
-  /** The API keys, newest first, with revoked ones. */
+  /** The API keys, newest first, including revoked ones. */
   keys: ExportedKey[];
   /** The activity of the account, newest first. */
   activity: ActivityView[];
