@@ -14,7 +14,6 @@ mod key;
 mod output;
 mod plan;
 mod recovery;
-mod token;
 
 use std::io::Write as _;
 
@@ -65,7 +64,7 @@ fn act(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fault> {
         Noun::Recover(args) => recovery::recover(desk, output, args),
         Noun::Session(command) => account::session(desk, output, command),
         Noun::Stats => output.show(&desk.operator.stats()?),
-        Noun::Token(command) => token::run(desk, output, command),
+        Noun::Token(command) => account::token(desk, output, command),
         Noun::Webhook(command) => key::webhook(desk, output, command),
     }
 }

@@ -3,7 +3,6 @@
 
 mod admin;
 mod badge;
-mod confirmation;
 mod console;
 mod examples;
 mod lists;

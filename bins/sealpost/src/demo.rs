@@ -2,7 +2,6 @@
 //! Prints each step with the equivalent curl command, and fails if a step fails.
 
 mod caller;
-mod narration;
 mod receiver;
 
 use std::{
@@ -17,10 +16,9 @@ use serde_json::{Value, json};
 
 use self::{
     caller::{Caller, Identity, indented, text},
-    narration::{hold, say},
     receiver::{ReceivedEvent, Receiver},
 };
-use crate::{fault::Fault, logs, serve, settings::LogFormat};
+use crate::{fault::Fault, logs, serve, settings::LogFormat, terminal::print};
 
 /// Runs the demo on a temporary embedded database. Ignores all settings in the environment.
 pub(crate) fn run() -> Result<(), Fault> {
@@ -56,13 +54,13 @@ async fn perform(node: &Node, mut receiver: Receiver) -> Result<(), Fault> {
 
     say("\n3. Bob registers a webhook. The response contains its signing secret, only once.")?;
     let webhook = json!({"url": receiver.url, "events": ["envelope.received"]});
-    let registered = caller.call_as(&bob, "/v1/webhooks/register", &webhook, 200).await?;
+    let registered = caller.call(Some(&bob), "/v1/webhooks/register", &webhook, 200).await?;
     let secret = text(&registered, "secret")?;
     receiver.verify_with(secret);
 
     say("\n4. Alice sends a message to the handle bob. It is sealed for Bob's key and stored.")?;
     let message = json!({"to": "bob", "message": MESSAGE});
-    let sent = caller.call_as(&alice, "/v1/channel/send", &message, 200).await?;
+    let sent = caller.call(Some(&alice), "/v1/channel/send", &message, 200).await?;
     let envelope = json!({"envelope_id": text(&sent, "envelope_id")?});
 
     say("\n5. Bob's receiver gets a signed event with metadata, but without the message.")?;
@@ -70,17 +68,17 @@ async fn perform(node: &Node, mut receiver: Receiver) -> Result<(), Fault> {
     check_event(&event, secret, &sent)?;
 
     say("\n6. Bob opens the envelope by its id. Opening verifies the sender's signature.")?;
-    let opened = caller.call_as(&bob, "/v1/channel/open", &envelope, 200).await?;
+    let opened = caller.call(Some(&bob), "/v1/channel/open", &envelope, 200).await?;
     hold("the message is the message that Alice sent", text(&opened, "message")? == MESSAGE)?;
     hold("the sender is Alice's key", text(&opened, "sender")? == alice.key)?;
 
     say("\n7. Only Bob can open the envelope: Alice gets \"not found\".")?;
-    caller.call_as(&alice, "/v1/channel/open", &envelope, 404).await?;
+    caller.call(Some(&alice), "/v1/channel/open", &envelope, 404).await?;
     say("\nEvery step held.")
 }
 
 async fn activate(caller: &Caller, body: Value) -> Result<Value, Fault> {
-    caller.call("/v1/did/activate", &body).await
+    caller.call(None, "/v1/did/activate", &body, 200).await
 }
 
 async fn log_in(caller: &Caller, activated: &Value) -> Result<Identity, Fault> {
@@ -88,7 +86,7 @@ async fn log_in(caller: &Caller, activated: &Value) -> Result<Identity, Fault> {
         "account_id": text(activated, "account_id")?,
         "login_secret": text(activated, "login_secret")?,
     });
-    let session = caller.call("/v1/auth/login", &body).await?;
+    let session = caller.call(None, "/v1/auth/login", &body, 200).await?;
     Ok(Identity {
         token: text(&session, "session_token")?.to_owned(),
         key: text(activated, "api_key_id")?.to_owned(),
@@ -121,6 +119,21 @@ fn check_event(event: &ReceivedEvent, secret: &str, sent: &Value) -> Result<(), 
     hold("the event names the envelope", payload.get("envelope_id") == sent.get("envelope_id"))?;
     hold("the event names the sender's key", payload.get("sender") == sent.get("sender"))?;
     hold("the event does not contain the message", !contains(&event.body, MESSAGE))
+}
+
+/// Checks a result of the demo. If `is_true`, prints `claim` (a sentence about the result) as a passed check. Otherwise
+/// fails with `claim` as the error.
+fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
+    if is_true {
+        say(&format!("   ✓ {claim}"))
+    } else {
+        Err(Fault::new(format!("not true: {claim}")))
+    }
+}
+
+/// Prints one line at once, without buffering.
+fn say(line: &str) -> Result<(), Fault> {
+    print(format!("{line}\n"))
 }
 
 fn contains(body: &[u8], message: &str) -> bool {

@@ -1,9 +1,10 @@
-//! The output of commands, the permission to use colours, and a progress line.
+//! The output of commands, the permission to use colours, a progress line, and secrets from standard input.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
 use sealpost_shell::tolerate_closed_pipe;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use crate::fault::Fault;
 
@@ -31,6 +32,19 @@ pub(crate) fn print_report<R: Serialize>(
     let object = serde_json::to_string(report);
     let object = object.map_err(|error| Fault::caused("the report cannot be serialised", error))?;
     print(format!("{object}\n"))
+}
+
+/// Reads a line of at most `length_max` bytes from standard input, with its line end. `what` names the secret in the
+/// error.
+pub(crate) fn read_secret_line(what: &str, length_max: usize) -> Result<Zeroizing<String>, Fault> {
+    // Reserves the full capacity at once, because a reallocation would leave a copy of the secret in memory.
+    let mut line = Zeroizing::new(String::with_capacity(length_max));
+    let limit = u64::try_from(length_max).unwrap_or(u64::MAX);
+    let read = io::stdin().lock().take(limit).read_line(&mut line);
+    read.map_err(|error| {
+        Fault::caused(format!("{what} cannot be read from standard input"), error)
+    })?;
+    Ok(line)
 }
 
 /// A progress line on standard error. Shown only on a terminal, and erased when this value is dropped.

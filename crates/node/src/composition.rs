@@ -25,10 +25,7 @@ use crate::{
         record::Journal,
         recovery::{checkpoint_file, recover_and_attach},
     },
-    keys::{
-        source::KeySource,
-        watch::{KeyOrigin, KeyWatch},
-    },
+    keys::{source::KeySource, watch::KeyWatch},
     settings::{
         DispatcherSettings, KeySettings, ServiceSettings, Settings, WebhookSettings,
         base_url::BaseUrl,
@@ -68,8 +65,7 @@ impl Components {
             }
             DatabaseUrl::Postgres(_) => None,
         };
-        let paths = settings.database.embedded_paths();
-        let key_source = KeySource::new(&settings.keys, &paths)?;
+        let key_source = KeySource::new(&settings.keys, &settings.database)?;
         // Rejects an invalid key file before the database is created.
         key_source.check()?;
         check_encryption(&settings.database, &url)?;
@@ -100,7 +96,7 @@ impl Components {
         let issuer_refresher = refresh_issuer(Arc::clone(&issuer))
             .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
-        let key_watch = shared.watch_keys(&key_source, &settings.keys)?;
+        let key_watch = shared.watch_keys(key_source, &settings.keys)?;
         let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
         let journal_keeper = keep_journal(journal, &shared.database, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
@@ -229,10 +225,12 @@ impl Shared {
     /// change.
     fn watch_keys(
         &self,
-        source: &KeySource<'_>,
+        source: KeySource,
         settings: &KeySettings,
     ) -> Result<Option<KeyWatch>, NodeError> {
-        let Some(source) = KeyOrigin::new(source) else { return Ok(None) };
+        if matches!(source, KeySource::Text(_)) {
+            return Ok(None);
+        }
         let (keyring, database) = (Arc::clone(&self.keyring), Arc::clone(&self.database));
         KeyWatch::start(source, keyring, database, settings)
             .map(Some)
@@ -269,6 +267,7 @@ impl Shared {
             circuits: circuits::read(settings.circuits.as_deref())?,
         };
         let reserved_handles = reserved_handles::read(settings.reserved_handles.as_deref())?;
+        let host_name = || rustix::system::uname().nodename().to_string_lossy().into_owned();
         let node_name = settings.service.node_name.clone().unwrap_or_else(host_name);
         let service = ServiceSettings {
             reserved_handles,
@@ -305,10 +304,6 @@ fn keep_journal(
     let start = |journal| JournalKeeper::start(journal, Arc::clone(database), retention);
     let started = journal.map(start).transpose();
     started.map_err(|error| start_error("the thread of the revocation journal cannot start", error))
-}
-
-fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 fn address_policy(settings: &Settings) -> AddressPolicy {

@@ -52,6 +52,11 @@ pub fn database_error(error: impl Error + Send + Sync + 'static) -> NodeError {
     NodeError::Database(Failure::caused("the database cannot be used", error))
 }
 
+/// Converts an error about the key-encryption keys, whose message contains advice, to a [`NodeError`].
+pub(crate) fn keys_error(error: impl Error + Send + Sync + 'static) -> NodeError {
+    NodeError::Keys(Failure::of(error))
+}
+
 /// An error message with advice for the operator, and the error that caused it.
 #[derive(Debug)]
 pub struct Failure {

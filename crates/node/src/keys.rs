@@ -13,7 +13,7 @@ use sealpost_service::unlock;
 pub use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
-use crate::error::{Failure, NodeError};
+use crate::error::{Failure, NodeError, keys_error};
 
 /// Creates a line for a key file, with this version and a new random key.
 pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
@@ -27,19 +27,27 @@ pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
 /// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
 /// text encrypted under one key version.
 pub fn open(
-    source: &source::KeySource<'_>,
+    source: &source::KeySource,
     database: &sealpost_storage::Database,
 ) -> Result<Keyring, NodeError> {
     let keyring = source.read_or_create(database)?;
-    unlock(&keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))?;
+    mark(&keyring, database)?;
     Ok(keyring)
+}
+
+/// Rejects keys that do not match the key marks in the database, and adds marks for new versions.
+pub(crate) fn mark(
+    keyring: &Keyring,
+    database: &sealpost_storage::Database,
+) -> Result<(), NodeError> {
+    unlock(keyring, database).map_err(keys_error)
 }
 
 /// Reads the key-encryption keys for a command that authenticates rows, and attaches them to the database. Rejects keys
 /// that do not match the database. Returns `None` and attaches no keys if the key file is missing, or if the provider
 /// has wrapped no key. A command that needs the keys then fails.
 pub fn attach(
-    source: &source::KeySource<'_>,
+    source: &source::KeySource,
     database: &sealpost_storage::Database,
 ) -> Result<Option<Arc<Keyring>>, NodeError> {
     let Some(keyring) = source.read_for(database)?.map(Arc::new) else { return Ok(None) };

@@ -161,7 +161,8 @@ async fn refuse_plain_http(bounds: &Bounds, stream: &mut TcpStream) -> io::Resul
     let mut received = vec![0; bounds.head_bytes_max];
     let count = stream.read(&mut received).await?;
     let problem = Problem::InvalidHttp { field: None, problem: PLAIN_HTTP };
-    let response = bounds.problems.message(&problem, received.get(..count).unwrap_or_default());
+    let received = received.get(..count).unwrap_or_default();
+    let response = bounds.problems.message_without_tls(&problem, received);
     stream.write_all(&response).await?;
     stream.shutdown().await?;
     Err(io::ErrorKind::InvalidData.into())

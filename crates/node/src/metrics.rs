@@ -10,7 +10,7 @@
 
 mod catalogue;
 mod histogram;
-mod process;
+pub(crate) mod process;
 mod registry;
 
 use std::sync::Arc;
@@ -36,11 +36,6 @@ pub fn install() -> Result<Arc<Registry>, NodeError> {
     metrics::gauge!("sealpost_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
     metrics::gauge!("process_start_time_seconds").set(float(SystemClock.now().as_seconds()));
     Ok(registry)
-}
-
-/// Updates the metrics about this process that the operating system provides, such as memory and CPU time.
-pub(crate) fn observe_process() {
-    process::observe();
 }
 
 /// Converts a number to a float. Negative numbers become 0.

@@ -31,17 +31,17 @@ pub(crate) struct OperationsState {
 /// Registers the routes of the operations address. Any other path gets status 404 and the list of paths.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/").route(web::get().to(show_paths)))
+        .service(web::resource("/").route(
+            web::get().to(async |state: web::Data<OperationsState>| {
+                HttpResponse::Ok().body(paths(&state))
+            }),
+        ))
         .default_service(web::to(async |state: web::Data<OperationsState>| {
             HttpResponse::NotFound().body(format!("no such path\n\n{}", paths(&state)))
         }))
         .service(web::resource("/livez").route(web::get().to(livez)))
         .service(web::resource("/metrics").route(web::get().to(show_metrics)))
         .service(web::resource("/readyz").route(web::get().to(readyz)));
-}
-
-async fn show_paths(state: web::Data<OperationsState>) -> HttpResponse {
-    HttpResponse::Ok().body(paths(&state))
 }
 
 /// Returns the paths of the operations address, one per line.
@@ -89,7 +89,7 @@ fn check(node: &Components) -> Result<Vec<String>, String> {
 
 async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
     let rendered = web::block(move || {
-        metrics::observe_process();
+        metrics::process::observe();
         observe(&state.node);
         ::metrics::gauge!("sealpost_anonymous_connections").set(float(state.anonymous.count()));
         ::metrics::gauge!("sealpost_body_memory_bytes").set(float(state.api.body_memory_taken()));

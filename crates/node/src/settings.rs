@@ -167,15 +167,6 @@ pub struct KeySettings {
     pub wait: bool,
 }
 
-/// The files of an embedded database.
-#[derive(Debug, Clone)]
-pub struct EmbeddedPaths {
-    /// The path of the database. `None` with PostgreSQL.
-    pub database: Option<PathBuf>,
-    /// Path of the file with the key-encryption keys.
-    pub kek: PathBuf,
-}
-
 /// The time for which the revocation journal keeps entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalRetention(pub Duration);
@@ -191,15 +182,6 @@ impl DatabaseSettings {
     pub fn database_url(&self) -> DatabaseUrl {
         let embedded = || DatabaseUrl::Sqlite(self.data_dir.join("sealpost.db"));
         self.url.clone().unwrap_or_else(embedded)
-    }
-
-    /// Returns the files of an embedded database.
-    pub fn embedded_paths(&self) -> EmbeddedPaths {
-        let database = match self.database_url() {
-            DatabaseUrl::Postgres(_) => None,
-            DatabaseUrl::Sqlite(file) => Some(file),
-        };
-        EmbeddedPaths { database, kek: self.data_dir.join("kek") }
     }
 }
 

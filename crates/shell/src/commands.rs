@@ -11,6 +11,10 @@ mod webhooks;
 use std::{ffi::OsString, path::Path};
 
 use sealpost_client::Client;
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+};
 
 use crate::{
     cli::{CallArgs, ServiceCommand},
@@ -24,8 +28,9 @@ pub fn run(
     variable: impl Fn(&'static str) -> Option<OsString>,
 ) -> Result<(), ShellError> {
     let config_folder = &config_folder(variable)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(ShellError::Runtime)?.block_on(async {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(ShellError::Runtime)?;
+    let done = runtime.block_on(async {
         match command {
             ServiceCommand::Evidence(args) => messages::evidence(&args, config_folder).await,
             ServiceCommand::Keys(command) => keys::run(command, config_folder).await,
@@ -37,6 +42,22 @@ pub fn run(
             ServiceCommand::Tokens(command) => tokens::run(command, config_folder).await,
             ServiceCommand::Watch(args) => watch::run(&args, config_folder).await,
             ServiceCommand::Webhooks(command) => webhooks::run(command, config_folder).await,
+        }
+    });
+    // After a signal, a thread can still wait for standard input. The command ends without it.
+    runtime.shutdown_background();
+    done
+}
+
+/// Listens for SIGINT and SIGTERM from now on. The returned future is ready after the first of them.
+fn stop_signal() -> Result<impl Future<Output = ()>, ShellError> {
+    let listen = |kind| signal(kind).map_err(ShellError::Runtime);
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut terminate = listen(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
     })
 }

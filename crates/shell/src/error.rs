@@ -26,6 +26,9 @@ pub enum ShellError {
     /// Standard input cannot be used.
     #[error("standard input cannot be read")]
     Input(#[source] io::Error),
+    /// A signal ended the command before it was done.
+    #[error("interrupted")]
+    Interrupted,
     /// The content of standard input or of the profile is not valid.
     #[error("{0}")]
     Invalid(String),

@@ -2,30 +2,49 @@
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use tokio::task::spawn_blocking;
 use zeroize::Zeroizing;
 
 use crate::error::ShellError;
 
-/// Reads a secret in one line. On a terminal, asks for `what` and hides the typed characters.
-pub(crate) fn secret(what: &str) -> Result<Zeroizing<String>, ShellError> {
-    let stdin = io::stdin();
-    if !stdin.is_terminal() {
-        let text = read_to_end()?;
+/// Reads a secret in one line. On a terminal, asks for `what`, and hides typed characters until the future ends or is
+/// dropped.
+pub(crate) async fn secret(what: &str) -> Result<Zeroizing<String>, ShellError> {
+    if !io::stdin().is_terminal() {
+        let text = on_another_thread(read_to_end).await?;
         return one_line(what, &text);
     }
     prompt(&format!("{what}: "))?;
-    let shown = tcgetattr(&stdin).map_err(|error| ShellError::Input(error.into()))?;
-    let mut hidden = shown.clone();
-    hidden.local_modes.remove(LocalModes::ECHO);
-    let set = |modes| tcsetattr(&stdin, OptionalActions::Flush, modes);
-    set(&hidden).map_err(|error| ShellError::Input(error.into()))?;
-    let mut line = Zeroizing::new(String::new());
-    let read = stdin.read_line(&mut line);
-    set(&shown).map_err(|error| ShellError::Input(error.into()))?;
-    prompt("\n")?;
-    read.map_err(ShellError::Input)?;
-    one_line(what, &line)
+    let hidden = HiddenInput::start().map_err(ShellError::Input)?;
+    let line = on_another_thread(read_line).await;
+    drop(hidden);
+    one_line(what, &line?)
+}
+
+/// Makes the terminal hide typed characters until the value is dropped.
+struct HiddenInput {
+    /// The settings of the terminal before.
+    shown: Termios,
+}
+
+impl HiddenInput {
+    fn start() -> io::Result<Self> {
+        let shown = tcgetattr(io::stdin())?;
+        let mut hidden = shown.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Flush, &hidden)?;
+        Ok(Self { shown })
+    }
+}
+
+impl Drop for HiddenInput {
+    fn drop(&mut self) {
+        // A closed terminal needs no settings.
+        tcsetattr(io::stdin(), OptionalActions::Flush, &self.shown).ok();
+        // The terminal has not shown the line break that the user typed.
+        prompt("\n").ok();
+    }
 }
 
 /// Reads a message up to the end of standard input. One line break at the end is not part of the message.
@@ -49,6 +68,19 @@ fn one_line(what: &str, text: &str) -> Result<Zeroizing<String>, ShellError> {
         return Err(ShellError::Invalid(advice));
     }
     Ok(Zeroizing::new(line.to_owned()))
+}
+
+/// Reads while a signal can end the command.
+async fn on_another_thread(
+    read: fn() -> Result<Zeroizing<String>, ShellError>,
+) -> Result<Zeroizing<String>, ShellError> {
+    spawn_blocking(read).await.map_err(|error| ShellError::Input(error.into()))?
+}
+
+fn read_line() -> Result<Zeroizing<String>, ShellError> {
+    let mut line = Zeroizing::new(String::new());
+    io::stdin().read_line(&mut line).map_err(ShellError::Input)?;
+    Ok(line)
 }
 
 fn read_to_end() -> Result<Zeroizing<String>, ShellError> {

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Lines, Write as _},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::Instant,
 };
 
@@ -68,6 +68,21 @@ fn a_message_between_two_waits_is_not_lost() {
     let nothing = agent.call("wait_for_message", &json!({"timeout_s": 1}));
     assert_eq!(nothing, json!({"received": false, "message": null}));
     agent.end();
+}
+
+#[test]
+fn a_signal_ends_the_command_after_it_has_stored_the_session() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let shell = Shell::of(&server);
+    let mut agent = Agent::start(&shell, &["--url", &shell.url]);
+    agent.call("activate", &json!({"label": "Alice"}));
+    agent.call("whoami", &json!({}));
+    assert_eq!(shell.profile("default")["token"], Value::Null);
+    let terminate = format!("kill -TERM {}", agent.process.id());
+    assert!(Command::new("sh").args(["-c", &terminate]).status().unwrap().success());
+    assert!(agent.process.wait().unwrap().success());
+    assert!(text(&shell.profile("default"), "token").starts_with("st_"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     io::{Seek as _, Write as _},
     os::unix::fs::PermissionsExt as _,
+    process::Command,
     time::Duration,
 };
 
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Browser, CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, text,
+    Browser, CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, run, text,
 };
 
 /// A user of the shell with a folder for profiles.
@@ -98,6 +99,37 @@ fn the_commands_of_the_dashboard_send_a_first_message() {
         }
     }
 }
+
+#[test]
+fn an_interrupted_question_leaves_a_terminal_that_shows_typed_characters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("python3");
+    command.args(["-c", INTERRUPTION, env!("CARGO_BIN_EXE_sealpost"), "login"]);
+    command.args(["--url", "http://127.0.0.1:1"]).env("XDG_CONFIG_HOME", folder.path());
+    let ended = run(command);
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("sealpost: interrupted"), "{ended:?}");
+    assert!(ended.stdout.contains(" echo "), "{ended:?}");
+}
+
+/// Runs a command on a terminal, types Ctrl-C when the terminal hides typed characters, and prints the text on the
+/// terminal with its settings at the end.
+const INTERRUPTION: &str = r#"
+import os, pty, sys, termios, time
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp("sh", ["sh", "-c", 'trap : INT; "$@"; stty -a', "sh", *sys.argv[1:]])
+while termios.tcgetattr(terminal)[3] & termios.ECHO:
+    time.sleep(0.01)
+os.write(terminal, b"\x03")
+shown = b""
+try:
+    while part := os.read(terminal, 4096):
+        shown += part
+except OSError:
+    pass
+print(shown.decode())
+"#;
 
 #[test]
 fn a_recovery_code_replaces_the_login_secret_of_a_profile() {

@@ -137,8 +137,7 @@ fn a_rotated_key_is_published_on_every_node_before_it_signs(database: &Database)
         });
     }
     let statuses = || {
-        let listed = database.operate(&["issuer", "list"]);
-        let keys = listed["keys"].as_array().unwrap();
+        let keys = database.operate_lines(&["issuer", "list"]);
         keys.iter().map(|key| (text(key, "kid"), text(key, "status"))).collect::<Vec<_>>()
     };
     let is = |of: &str, status: &str| (of.to_owned(), status.to_owned());
@@ -153,9 +152,8 @@ fn a_rotated_key_is_published_on_every_node_before_it_signs(database: &Database)
     let entry = &database.operate(&["audit", "list"])["entries"][0];
     assert_eq!(entry["action"], "issuer.rotate");
     assert!(text(entry, "detail").contains(&fresh));
-    let listed = database.operate(&["issuer", "list"]);
-    let keys: Vec<_> =
-        listed["keys"].as_array().unwrap().iter().map(|key| text(key, "whpk")).collect();
+    let listed = database.operate_lines(&["issuer", "list"]);
+    let keys: Vec<_> = listed.iter().map(|key| text(key, "whpk")).collect();
     assert_eq!(
         keys,
         webhook_keys(&document(&nodes[0])),

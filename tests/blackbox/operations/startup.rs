@@ -338,11 +338,12 @@ fn contradictory_settings_are_rejected() {
 }
 
 #[test]
-fn a_zero_with_which_no_request_can_succeed_is_rejected() {
+fn a_useless_zero_is_rejected() {
     let database = Database::embedded();
     for (setting, value) in [
         ("--body-timeout", "0s"),
         ("--commit-timeout", "0s"),
+        ("--kek-recheck", "0s"),
         ("--max-body-bytes", "0"),
         ("--max-message-bytes", "0"),
         ("--tls-handshake-timeout", "0s"),

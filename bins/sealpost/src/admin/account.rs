@@ -1,5 +1,5 @@
 //! `sealpost admin account`: lists, shows, closes and erases accounts, and resets their secrets.
-//! `sealpost admin session` ends sessions.
+//! `sealpost admin session` ends sessions, and `sealpost admin token` lists and revokes API tokens.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{
     output::{Output, lines, plain, row},
 };
 use crate::{
-    cli::{AccountCommand as C, SessionCommand},
+    cli::{AccountCommand as C, SessionCommand, TokenCommand},
     fault::Fault,
 };
 
@@ -37,6 +37,17 @@ pub(super) fn session(desk: &Desk, output: Output, command: &SessionCommand) -> 
     output.show(&desk.operator.end_sessions(account_id.as_ref())?)
 }
 
+pub(super) fn token(desk: &Desk, output: Output, command: &TokenCommand) -> Result<(), Fault> {
+    match command {
+        TokenCommand::List { account_id } => {
+            output.list(&desk.operator.api_tokens(account_id)?, &TOKEN_COLUMNS)
+        }
+        TokenCommand::Revoke { token_id } => {
+            output.show(&desk.operator.revoke_api_token(token_id)?)
+        }
+    }
+}
+
 /// Formats the report on a closed or erased account as text: its fields, one per line, then the deleted data, then the
 /// remaining data with the reasons.
 fn closing_report(report: &Value) -> String {
@@ -62,3 +73,5 @@ fn details(account: &Value) -> String {
 }
 
 const COLUMNS: [&str; 5] = ["account_id", "created_at", "key_count", "partner", "closed_at"];
+const TOKEN_COLUMNS: [&str; 6] =
+    ["token_id", "api_key_id", "scopes", "last_used_at", "expires_at", "name"];

@@ -3,6 +3,7 @@
 use sealpost_node::checkpoint_file;
 use sealpost_service::{AuditVerdict, AuditView};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     desk::Desk,
@@ -17,7 +18,10 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
                 None => desk.operator.newest_audit_entries(*limit)?,
                 Some(after) => desk.operator.audit_entries(*after, *limit)?,
             };
-            output.show_as(&Listed { entries }, |listed| table(listed, "entries", &COLUMNS))
+            output.show_as(&Listed { entries }, |listed| {
+                let entries = listed.get("entries").and_then(Value::as_array);
+                table(entries.map(Vec::as_slice).unwrap_or_default(), &COLUMNS)
+            })
         }
         C::Verify => verify(desk, output),
     }

@@ -13,6 +13,7 @@ use sealpost_service::Operator;
 
 use super::actor;
 use crate::{
+    database::refuse_missing,
     fault::Fault,
     settings::{DatabaseArgs, KekArgs},
 };
@@ -51,28 +52,23 @@ impl Desk {
     /// [tags](sealpost_domain::ports::RowAuthenticator) of the rows that the command writes. Returns `None` if no keys
     /// are given or found. A command that writes such a row then fails.
     pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<Option<Arc<Keyring>>, Fault> {
-        let (settings, paths) = (KeySettings::try_from(keks)?, self.settings.embedded_paths());
+        let settings = KeySettings::try_from(keks)?;
         let KeySettings { file, text, provider, .. } = &settings;
         let are_given = file.is_some() || text.is_some() || provider.is_some();
-        if are_given || paths.database.is_some() {
-            return Ok(keys::attach(&KeySource::new(&settings, &paths)?, &self.database)?);
+        if are_given || matches!(self.settings.database_url(), DatabaseUrl::Sqlite(_)) {
+            return Ok(keys::attach(&KeySource::new(&settings, &self.settings)?, &self.database)?);
         }
         Ok(None)
+    }
+
+    /// Returns the place of the key-encryption keys.
+    pub(super) fn key_source(&self, keks: &KekArgs) -> Result<KeySource, Fault> {
+        Ok(KeySource::new(&KeySettings::try_from(keks)?, &self.settings)?)
     }
 
     /// Opens the revocation journal, a file outside the database in which the revocations of this command are recorded.
     /// Returns `None` if the journal is turned off.
     pub(super) fn attach_journal(&self) -> Result<Option<Arc<Journal>>, Fault> {
         Ok(attach_for_command(&self.settings, &self.database, &self.clock)?)
-    }
-}
-
-fn refuse_missing(url: &DatabaseUrl) -> Result<(), Fault> {
-    match url {
-        DatabaseUrl::Sqlite(file) if !file.exists() => Err(Fault::new(format!(
-            "the database {} does not exist: give its location with --data-dir or --database-url",
-            file.display()
-        ))),
-        DatabaseUrl::Postgres(_) | DatabaseUrl::Sqlite(_) => Ok(()),
     }
 }

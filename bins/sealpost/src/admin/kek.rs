@@ -44,13 +44,13 @@ fn adopt_rows(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> 
 }
 
 fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
-    let paths = desk.settings.embedded_paths();
     let mut from = KeySettings::try_from(keks)?;
     let target = target(to, keks)?;
     if from.provider.is_some() {
         from.file = None;
     }
-    let (from, to) = (KeySource::new(&from, &paths)?, KeySource::new(&target, &paths)?);
+    let from = KeySource::new(&from, &desk.settings)?;
+    let to = KeySource::new(&target, &desk.settings)?;
     let copied = provider_move::copy(&from, &to, &desk.database, &desk.operator)?;
     output.show_as(&copied, |_| {
         let KeksCopied { from, to, versions } = &copied;
@@ -62,9 +62,7 @@ fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<()
 }
 
 fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
-    let paths = desk.settings.embedded_paths();
-    let target = target(to, keks)?;
-    let to = KeySource::new(&target, &paths)?;
+    let to = KeySource::new(&target(to, keks)?, &desk.settings)?;
     let finished = provider_move::finish(&to, &desk.database, &desk.operator)?;
     output.show_as(&finished, |_| {
         let MoveFinished { to, deleted } = &finished;
@@ -108,9 +106,7 @@ fn show_rotation(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Faul
 
 fn rotate(desk: &Desk, keks: &KekArgs) -> Result<Rewrapped, Fault> {
     refuse_variable()?;
-    let paths = desk.settings.embedded_paths();
-    let settings = KeySettings::try_from(keks)?;
-    let source = KeySource::new(&settings, &paths)?;
+    let source = desk.key_source(keks)?;
     let progress = Progress::start();
     let mut show = |rows| progress.show(&format!("{rows} rows read"));
     Ok(rotation::rotate(&source, &desk.database, &desk.operator, &mut show)?)

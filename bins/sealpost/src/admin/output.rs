@@ -47,7 +47,7 @@ impl Output {
             let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
             return print(lines.iter().flat_map(|line| [line, "\n"]).collect::<String>());
         }
-        let mut text = table_of(&entries, columns);
+        let mut text = table(&entries, columns);
         let last = entries.last().zip(columns.first());
         if let Some((last, id)) = last.filter(|_| page.more) {
             let cursor = last.get(id).map(plain).unwrap_or_default();
@@ -57,13 +57,8 @@ impl Output {
     }
 }
 
-/// Returns the entries of the list `name` as text: the named fields of each entry on a line.
-pub(super) fn table(listed: &Value, name: &str, columns: &[&str]) -> String {
-    let entries = listed.get(name).and_then(Value::as_array);
-    table_of(entries.map(Vec::as_slice).unwrap_or_default(), columns)
-}
-
-fn table_of(entries: &[Value], columns: &[&str]) -> String {
+/// Returns the named fields of each entry as text, one entry per line.
+pub(super) fn table(entries: &[Value], columns: &[&str]) -> String {
     let rows: Vec<_> = entries.iter().map(|entry| cells(entry, columns)).collect();
     sealpost_shell::table(columns, &rows, "  ")
 }

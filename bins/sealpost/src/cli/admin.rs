@@ -8,7 +8,6 @@ use sealpost_node::settings::{NameFault, ProviderName};
 
 use super::{
     badge::{AssessArgs, AttestArgs, BadgeCommand},
-    confirmation::Confirmation,
     lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand},
     sign_up::{HandleCommand, InviteCommand},
 };
@@ -20,7 +19,7 @@ use crate::settings::{DatabaseArgs, KekArgs};
 pub(crate) struct AdminArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Print one JSON object; the lists of accounts, keys, API tokens and webhooks print one object per line
+    /// Print one JSON object; lists but `audit list` print one object per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -89,6 +88,14 @@ pub(crate) enum Noun {
     /// List and disable webhooks
     #[command(subcommand)]
     Webhook(WebhookCommand),
+}
+
+/// The confirmation of a command that destroys data.
+#[derive(Args)]
+pub(crate) struct Confirmation {
+    /// Confirm the command; without this option, a terminal asks, and scripts are refused
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Subcommand)]
@@ -220,10 +227,10 @@ pub(crate) enum KekPlace {
 }
 
 fn place(text: &str) -> Result<KekPlace, NameFault> {
-    match text {
-        "file" => Ok(KekPlace::File),
-        name => name.parse().map(KekPlace::Provider),
+    if text.eq_ignore_ascii_case("file") {
+        return Ok(KekPlace::File);
     }
+    text.parse().map(KekPlace::Provider)
 }
 
 #[derive(Subcommand)]

@@ -72,7 +72,8 @@ fn reason(text: &str) -> Result<String, String> {
     bounded(text, 0, 1_000)
 }
 
-fn bounded(text: &str, least: usize, most: usize) -> Result<String, String> {
+/// Accepts a text of `least` to `most` characters.
+pub(super) fn bounded(text: &str, least: usize, most: usize) -> Result<String, String> {
     if (least..=most).contains(&text.chars().count()) {
         Ok(text.to_owned())
     } else {

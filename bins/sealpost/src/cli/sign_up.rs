@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use sealpost_domain::{ApiKeyId, Handle, InviteId};
 
+use super::badge::bounded;
 use crate::settings::Span;
 
 #[derive(Subcommand)]
@@ -72,10 +73,7 @@ fn lifetime(text: &str) -> Result<Span, String> {
 }
 
 fn note(text: &str) -> Result<String, String> {
-    match text.chars().count() {
-        1..=200 => Ok(text.to_owned()),
-        _ => Err("give 1 to 200 characters".to_owned()),
-    }
+    bounded(text, 1, 200)
 }
 
 const LIFETIME_MAX: std::time::Duration = std::time::Duration::from_hours(3650 * 24);

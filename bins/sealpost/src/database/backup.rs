@@ -5,6 +5,7 @@ use sealpost_node::{
     settings::{DatabaseSettings, DatabaseUrl},
 };
 
+use super::refuse_missing;
 use crate::{cli::BackupArgs, fault::Fault, terminal::print};
 
 /// Copies the embedded database into a new file, and advises to keep a copy of the key file. Rejects PostgreSQL.
@@ -16,12 +17,7 @@ pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
             "this command copies only the embedded database: for PostgreSQL use pg_dump --format=custom",
         ));
     };
-    if !source.exists() {
-        return Err(Fault::new(format!(
-            "the database {} does not exist: give its location with --data-dir or --database-url",
-            source.display()
-        )));
-    }
+    refuse_missing(&url)?;
     let file = &args.file;
     if file.exists() {
         return Err(Fault::new(format!("{} is there already: give a new file", file.display())));

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, net::SocketAddr};
 
 use serde_json::Value;
 
-use super::narration::say;
+use super::say;
 use crate::{fault::Fault, http};
 
 /// Calls the API of the demo server, and prints requests and responses.
@@ -25,26 +25,12 @@ impl Caller {
         Ok(Self { address })
     }
 
-    /// Makes a call without credentials. Fails if the status is not 200.
-    pub(super) async fn call(&self, path: &str, body: &Value) -> Result<Value, Fault> {
-        self.perform(path, None, body, 200).await
-    }
-
-    /// Makes a call with credentials. Fails if the response has another status than `status`.
-    pub(super) async fn call_as(
+    /// Makes a call, without credentials if `identity` is `None`. Fails if the response has another status than
+    /// `status`.
+    pub(super) async fn call(
         &self,
-        identity: &Identity,
-        path: &str,
-        body: &Value,
-        status: u16,
-    ) -> Result<Value, Fault> {
-        self.perform(path, Some(identity), body, status).await
-    }
-
-    async fn perform(
-        &self,
-        path: &str,
         identity: Option<&Identity>,
+        path: &str,
         body: &Value,
         status: u16,
     ) -> Result<Value, Fault> {

@@ -1,7 +1,7 @@
 //! Shares of a quorum: a wrapping key that is split, so that some of the shares together restore it. `sealpost kek
 //! shares` prints the shares, and commands that need the key read shares from standard input.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use sealpost_node::settings::{
     ProviderName,
@@ -9,7 +9,11 @@ use sealpost_node::settings::{
 };
 use zeroize::Zeroizing;
 
-use crate::{cli::SharesArgs, fault::Fault, terminal::print};
+use crate::{
+    cli::SharesArgs,
+    fault::Fault,
+    terminal::{print, read_secret_line},
+};
 
 /// Generates the wrapping key of a new quorum. Prints the value for `--kek-provider`, and then one share in each line.
 pub(crate) fn print_new(args: &SharesArgs) -> Result<(), Fault> {
@@ -43,13 +47,8 @@ pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
 }
 
 fn read_share() -> Result<Share, Fault> {
-    // Reserves the full capacity at once, because a reallocation would leave a copy of the share in memory.
-    let mut line = Zeroizing::new(String::with_capacity(LINE_LEN_MAX));
-    let limit = u64::try_from(LINE_LEN_MAX).unwrap_or(u64::MAX);
-    let read = io::stdin().lock().take(limit).read_line(&mut line);
-    let length = read
-        .map_err(|error| Fault::caused("the shares cannot be read from standard input", error))?;
-    if length == 0 {
+    let line = read_secret_line("the shares", LINE_LEN_MAX)?;
+    if line.is_empty() {
         return Err(Fault::usage("give more shares on standard input, one in each line"));
     }
     line.parse().map_err(Fault::usage)

@@ -46,48 +46,40 @@ pub(super) fn greet(
     forward_to: Option<&str>,
     is_registered: bool,
 ) -> io::Result<()> {
-    let listening = match place {
-        Place::Relay(webhook_id) => format!("over the relay {webhook_id}"),
-        Place::Url(url) => format!("on {url}"),
+    let (listening, webhook_id, text, next) = match place {
+        Place::Relay(webhook_id) => {
+            let text = format!("over the relay {webhook_id}");
+            ("relay:", Some(webhook_id), text, "events that waited arrive first".to_owned())
+        }
+        Place::Url(url) => {
+            let next = format!(
+                "register {url} as a webhook of a service on this machine that runs with --dev, and keep the secret of \
+                 the response"
+            );
+            (url.as_str(), None, format!("on {url}"), next)
+        }
     };
-    let next = match place {
-        _ if is_registered => "the webhook is registered until the end of this command".to_owned(),
-        Place::Relay(_) => "events that waited arrive first".to_owned(),
-        Place::Url(url) => format!(
-            "register {url} as a webhook of a service on this machine that runs with --dev, and keep the secret of the response"
-        ),
-    };
+    let registered = "the webhook is registered until the end of this command";
+    let next = if is_registered { registered } else { next.as_str() };
     if style == Style::Json {
-        let listening = match place {
-            Place::Relay(_) => "relay:",
-            Place::Url(url) => url,
-        };
-        let webhook_id = match place {
-            Place::Relay(webhook_id) => Some(webhook_id),
-            Place::Url(_) => None,
-        };
         return print(format!(
             "{}\n",
             json!({"listening": listening, "webhook_id": webhook_id, "forward_to": forward_to, "next": next})
         ));
     }
     let onward = forward_to.map_or_else(String::new, |to| format!(", forwarding to {to}"));
-    print(format!("sealpost listening {listening}{onward}; {next}\n"))
-}
-
-/// Prints one received request in the style.
-fn show(style: Style, handled: &HandledRequest<'_>) -> io::Result<()> {
-    match style {
-        Style::Coloured => print(handled.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
-        Style::Json => print(handled.json_line()),
-        Style::Plain => print(handled.text([""; 4])),
-    }
+    print(format!("sealpost listening {text}{onward}; {next}\n"))
 }
 
 /// Returns a callback that prints each request, and passes an error of standard output to `failed`.
 pub(super) fn printer(style: Style, failed: mpsc::UnboundedSender<io::Error>) -> RequestObserver {
-    Arc::new(move |handled| {
-        if let Err(error) = show(style, handled) {
+    Arc::new(move |handled: &HandledRequest<'_>| {
+        let printed = match style {
+            Style::Coloured => print(handled.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
+            Style::Json => print(handled.json_line()),
+            Style::Plain => print(handled.text([""; 4])),
+        };
+        if let Err(error) = printed {
             // The command already ends if the receiver of the channel is closed.
             drop(failed.send(error));
         }

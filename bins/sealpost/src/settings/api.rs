@@ -147,7 +147,7 @@ fn contact(text: &str) -> Result<String, String> {
 
 /// Parses networks separated by commas. The word `none` means an empty list.
 fn networks(text: &str) -> Result<Networks, String> {
-    if text.trim() == "none" {
+    if text.trim().eq_ignore_ascii_case("none") {
         return Ok(Networks(Vec::new()));
     }
     text.split(',').map(network).collect::<Result<_, _>>().map(Networks)
@@ -160,12 +160,6 @@ pub(super) fn network(text: &str) -> Result<IpNet, String> {
     let network = text.parse().or_else(|_no_network| address());
     network
         .map_err(|_no_address| "give a network, such as 10.0.0.0/8, an address, or none".to_owned())
-}
-
-/// Joins the lists of a repeated flag. Returns `None` if the flag was not given, which differs from an empty list.
-fn networks_given(given: &[Networks]) -> Option<Vec<IpNet>> {
-    let is_given = !given.is_empty();
-    is_given.then(|| given.iter().flat_map(|Networks(networks)| networks.clone()).collect())
 }
 
 impl From<&ApiArgs> for ApiSettings {
@@ -183,6 +177,8 @@ impl From<&ApiArgs> for ApiSettings {
         } = args;
         // Keeps the defaults of these two fields, because the node sets them from its addresses and TLS settings.
         let Self { base_url, is_secure, .. } = Self::default();
+        // Joins the lists of the repeated flag. An omitted flag differs from an empty list.
+        let networks = || trusted_proxies.iter().flat_map(|Networks(networks)| networks.clone());
         Self {
             base_url,
             is_secure,
@@ -190,7 +186,7 @@ impl From<&ApiArgs> for ApiSettings {
             body_memory: body_memory.0,
             body_memory_per_account: body_memory_per_account.0,
             body_timeout: body_timeout.0,
-            trusted_proxies: networks_given(trusted_proxies),
+            trusted_proxies: (!trusted_proxies.is_empty()).then(|| networks().collect()),
             activations_per_minute: *activations_per_minute,
             logins_per_minute: *logins_per_minute,
             account_changes_per_minute: *account_changes_per_minute,
@@ -213,5 +209,18 @@ impl From<&WebArgs> for WebSettings {
             live_logs_per_account: *live_logs_per_account,
             live_logs: *live_logs,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_network_is_written_in_upper_and_lower_case() {
+        for word in ["none", "NONE", " None"] {
+            assert_eq!(networks(word), Ok(Networks(Vec::new())));
+        }
+        assert!(networks("none,10.0.0.5").is_err());
     }
 }

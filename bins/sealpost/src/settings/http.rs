@@ -112,7 +112,7 @@ impl FromStr for OpsListen {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "off" {
+        if text.eq_ignore_ascii_case("off") {
             return Ok(Self(None));
         }
         let address = text.parse().map_err(|_no_address| "give ADDRESS:PORT or off")?;
@@ -161,5 +161,18 @@ impl From<&HttpArgs> for HttpSettings {
             max_head_bytes: max_head_bytes.0,
             connection_timeout: connection_timeout.0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operations_address_can_be_off_in_upper_and_lower_case() {
+        for word in ["off", "OFF", "Off"] {
+            assert_eq!(word.parse::<OpsListen>().unwrap().0, None);
+        }
+        assert!("offline".parse::<OpsListen>().is_err());
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
 use sealpost_client::{
-    Client, ClientError, Code, EventKind, NewWebhook, RelayConnection, WebhookId, WebhookStatus,
+    Client, ClientError, Code, EventKind, NewWebhook, RelayConnection, RelayedRequest, WebhookId,
+    WebhookStatus,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,7 +55,7 @@ pub(crate) struct ReceivedView {
 
 /// Waits for the next message. Connects to the webhook of this tool only while it waits. Between two calls, the service
 /// therefore keeps the events of new messages. Returns `received: false` if no message arrives in time. Fails instead
-/// if the connection was interrupted.
+/// if the connection was interrupted. Confirms the event of the message last, also if the time ends meanwhile.
 pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
@@ -67,7 +68,7 @@ pub(crate) async fn wait(
     let next = async {
         loop {
             match receive(acting).await {
-                Ok(message) => return Ok(message),
+                Ok(arrival) => return Ok(arrival),
                 Err(
                     error @ (ClientError::RelayClosed { .. } | ClientError::Unreachable { .. }),
                 ) => interruption = Some(error),
@@ -77,7 +78,7 @@ pub(crate) async fn wait(
         }
     };
     let message = match timeout_at(deadline, next).await {
-        Ok(message) => Some(message?),
+        Ok(arrival) => Some(arrival?.confirm().await),
         Err(_elapsed) => match interruption {
             Some(error) => return Err(error.into()),
             None => None,
@@ -86,19 +87,34 @@ pub(crate) async fn wait(
     Ok(trusted(&WaitResult { received: message.is_some(), message }))
 }
 
-/// Connects, and returns the first message that arrives. Confirms its event, and the events before that announce no
-/// message.
-async fn receive(acting: &ActingIdentity) -> Result<ReceivedView, ClientError> {
+/// A message whose event is not confirmed yet.
+struct Arrival {
+    connection: RelayConnection,
+    event: RelayedRequest,
+    message: ReceivedView,
+}
+
+impl Arrival {
+    /// Confirms the event, and returns the message. If the connection has ended, the service sends the event again.
+    /// Waits until the service has read the confirmation: a client that ends after this call gets no event twice.
+    async fn confirm(self) -> ReceivedView {
+        let Self { mut connection, event, message } = self;
+        connection.respond(&event, &NO_CONTENT.into()).await.ok();
+        connection.close().await;
+        message
+    }
+}
+
+/// Connects, and returns the first message that arrives. Confirms the events before it, which announce no message.
+async fn receive(acting: &ActingIdentity) -> Result<Arrival, ClientError> {
     let mut connection = connect(acting).await?;
     loop {
-        let request = connection.next().await?;
-        let event = serde_json::from_str(&request.body).unwrap_or(Value::Null);
-        let message = received(&event);
-        connection.respond(&request, &NO_CONTENT.into()).await?;
-        if let Some(message) = message {
-            connection.close().await;
-            return Ok(message);
+        let event = connection.next().await?;
+        let body = serde_json::from_str(&event.body).unwrap_or(Value::Null);
+        if let Some(message) = received(&body) {
+            return Ok(Arrival { connection, event, message });
         }
+        connection.respond(&event, &NO_CONTENT.into()).await?;
     }
 }
 

@@ -18,7 +18,8 @@ use crate::{
 /// Checks the public URL and the revocation journal. Returns no findings for a database with pending migrations.
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let Some(opened) = opened.filter(|opened| opened.is_current) else { return Vec::new() };
-    let journal = match journal(settings, opened) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let journal = match gap_of(&settings.database, &opened.database, &clock) {
         Ok(None) => Finding::ok("journal", "the revocation journal has every revocation"),
         Ok(Some(gap)) => Finding::warn("journal", gap),
         Err(error) => Finding::fail("journal", error.with_causes()),
@@ -28,11 +29,6 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
         Err(error) => Some(Finding::fail("base-url", error.with_causes())),
     };
     std::iter::once(journal).chain(url).collect()
-}
-
-fn journal(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeError> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    gap_of(&settings.database, &opened.database, &clock)
 }
 
 /// Returns a warning if another running server has a public URL that differs from the configured one. Returns `None` if

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::{
     doctor::{database::Opened, finding::Finding},
-    error::{Failure, NodeError},
     keys::{
         inspection,
         source::{KeySource, refuse_used},
@@ -14,9 +13,8 @@ use crate::{
 };
 
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
-    let paths = settings.database.embedded_paths();
     // Skips the check if the key settings are invalid, because the check of the settings reports them.
-    let Ok(source) = KeySource::new(&settings.keys, &paths) else { return Vec::new() };
+    let Ok(source) = KeySource::new(&settings.keys, &settings.database) else { return Vec::new() };
     let read = match opened.filter(|opened| opened.is_current) {
         Some(opened) => source.read_for(&opened.database),
         None => source.read(&[]),
@@ -38,15 +36,14 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     if let Err(error) = inspection::check_marks(&keyring, &opened.database) {
         return vec![Finding::fail("keys", error.with_causes())];
     }
-    let sample = inspection::sample_rows(&keyring, &opened.database);
     vec![
         Finding::ok("keys", format!("versions {versions:?} match the database")),
-        Finding::new("rows", report(sample)),
+        Finding::new("rows", inspection::sample_rows(&keyring, &opened.database)),
     ]
 }
 
 /// Reports a provider that has wrapped no key of the database.
-fn unwrapped(source: &KeySource<'_>) -> Finding {
+fn unwrapped(source: &KeySource) -> Finding {
     let name = source.describe();
     let text =
         format!("{name} has wrapped no key yet; the first start with a new database creates one");
@@ -57,14 +54,4 @@ fn unwrapped(source: &KeySource<'_>) -> Finding {
 fn missing(file: &Path, opened: Option<&Opened>) -> Finding {
     let refused = opened.map_or(Ok(()), |opened| refuse_used(file, &opened.database));
     Finding::new("keys", refused.map(|()| format!("the first start creates {}", file.display())))
-}
-
-fn report(sample: Result<inspection::RowSample, NodeError>) -> Result<String, NodeError> {
-    let inspection::RowSample { rows, undecryptable } = sample?;
-    if undecryptable == 0 {
-        return Ok(format!("all {rows} sampled rows can be decrypted"));
-    }
-    Err(NodeError::Keys(Failure::new(format!(
-        "{undecryptable} of {rows} sampled rows cannot be decrypted: restore them from a backup"
-    ))))
 }

@@ -43,21 +43,24 @@ fn fail(text: String) -> Finding {
 
 /// Returns the existing files that the server or an operator command writes.
 fn files(settings: &Settings) -> Vec<PathBuf> {
-    let paths = settings.database.embedded_paths();
+    let database = match settings.database.database_url() {
+        DatabaseUrl::Postgres(_) => None,
+        DatabaseUrl::Sqlite(file) => Some(file),
+    };
     let mut files = Vec::new();
-    if let Some(database) = &paths.database {
+    if let Some(database) = &database {
         let database = resolve_links(database);
         let suffixes = ["", "-wal", "-shm", ".reserve"];
         files.extend(suffixes.map(|suffix| with_suffix(&database, suffix)));
         files.push(data_folder::lock_file(&database));
     }
-    if let Ok(source) = KeySource::new(&settings.keys, &paths)
+    if let Ok(source) = KeySource::new(&settings.keys, &settings.database)
         && let Some(file) = source.file()
     {
         files.push(with_suffix(&resolve_links(file), ".lock"));
     }
     match &settings.database.revocation_journal {
-        JournalLocation::DataFolder => files.extend(journals(settings, paths.database.as_deref())),
+        JournalLocation::DataFolder => files.extend(journals(settings, database.as_deref())),
         JournalLocation::File(file) => files.push(file.clone()),
         JournalLocation::Off => {}
     }

@@ -18,7 +18,7 @@ pub(super) fn check(settings: &Settings) -> Vec<Finding> {
 fn valid(settings: &Settings) -> Result<String, NodeError> {
     let http = &settings.http;
     checks::check(settings)?;
-    KeySource::new(&settings.keys, &settings.database.embedded_paths())?;
+    KeySource::new(&settings.keys, &settings.database)?;
     if let Some(file) = &settings.webhooks.extra_roots {
         tls::read_certificates(file)?;
     }

@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn check(http: &HttpSettings) -> Option<Finding> {
     let files = http.tls.as_ref()?;
     let now = SystemClock.now();
-    Some(match tls::read(files).and_then(|pair| pair.check(now).map(|()| pair)) {
+    Some(match tls::read(files, now) {
         Ok(pair) => judge(&pair, now),
         Err(error) => Finding::fail("tls", error.with_causes()),
     })

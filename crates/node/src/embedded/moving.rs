@@ -10,7 +10,7 @@ use crate::{
     error::{Failure, NodeError, database_error},
     files::regular_file,
     keys::{inspection, source::KeySource},
-    settings::{DatabaseSettings, EmbeddedPaths, KeySettings},
+    settings::{DatabaseSettings, KeySettings},
 };
 
 /// The result of a move.
@@ -72,9 +72,9 @@ pub fn move_database(
 
 /// Checks the keys against the source. Returns the place of the keys.
 fn check_keys(from: &Path, source: &MoveSource, keys: &KeySettings) -> Result<String, NodeError> {
-    let beside = owned_file::folder_of(from).join("kek");
-    let paths = EmbeddedPaths { database: Some(from.to_owned()), kek: beside };
-    let place = KeySource::new(keys, &paths)?;
+    let data_dir = owned_file::folder_of(from);
+    let embedded = DatabaseSettings { data_dir, ..DatabaseSettings::default() };
+    let place = KeySource::new(keys, &embedded)?;
     let wrapped = source.wrapped_keks().map_err(database_error)?;
     let keyring = place.read(&wrapped)?.ok_or_else(|| {
         NodeError::Keys(Failure::new(match place.file() {

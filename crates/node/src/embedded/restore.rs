@@ -120,8 +120,7 @@ fn check_keys(
     keys: &KeySettings,
     database: &Database,
 ) -> Result<(), NodeError> {
-    let paths = settings.embedded_paths();
-    let source = KeySource::new(keys, &paths)?;
+    let source = KeySource::new(keys, settings)?;
     let attach = |keyring| database.authenticate_rows(Arc::new(keyring));
     keys::open(&source, database).map(attach).map_err(|error| {
         let message = "the backup does not match the key-encryption keys: put the key file of the backup in place, give \

@@ -66,14 +66,6 @@ impl Journal {
         self.name.lock().clone()
     }
 
-    /// Reads the header of the file again, because another process may have created a new file. Returns the header of
-    /// the file, or of the file that the next act creates.
-    fn reread_header(&self) -> Result<Header, JournalFault> {
-        let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
-        self.set_name(&header);
-        Ok(header)
-    }
-
     fn set_name(&self, header: &Header) {
         *self.name.lock() = Some(header.journal.clone());
     }
@@ -88,7 +80,9 @@ impl Journal {
     /// `expected` is a [mark](Entry::mark) that the database had some time before. The present mark of the database can
     /// be too high, because transactions append to the file only after their commit has raised the mark.
     pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
-        let header = self.reread_header()?;
+        // Reads the header again, because another process may have created a new file.
+        let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
+        self.set_name(&header);
         let newest = self.newest_mark()?;
         if newest < expected {
             return Ok(Some(JournalGap::Lost { newest, expected }));

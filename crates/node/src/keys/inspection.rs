@@ -6,16 +6,6 @@ use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
 use crate::error::{Failure, NodeError, database_error};
 
-/// The result of [`sample_rows`]: the number of encrypted rows that were read, and the number of those that could not
-/// be decrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowSample {
-    /// Number of rows that were read.
-    pub rows: usize,
-    /// Number of rows that could not be decrypted.
-    pub undecryptable: usize,
-}
-
 /// Checks that the keys match the key marks in the database. A mark is a known text encrypted under one key version.
 /// Adds no marks.
 pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeError> {
@@ -43,8 +33,9 @@ pub(crate) fn check_each_mark(
     Ok(())
 }
 
-/// Tries to decrypt the secrets of the first 200 identities and of the first 200 webhooks.
-pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, NodeError> {
+/// Tries to decrypt the secrets of the first 200 identities and of the first 200 webhooks. Returns the text for the
+/// operator, and fails if a secret cannot be decrypted.
+pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<String, NodeError> {
     let store: &Database = database;
     let read = store.write(Durability::Relaxed, |tx| {
         Ok((tx.roots_after(None, SAMPLE)?, tx.secrets_after(None, SAMPLE)?))
@@ -53,10 +44,14 @@ pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, 
     let lost_roots = roots.iter().filter(|(id, row)| Root::unwrap(keyring, id, row).is_err());
     let lost_secrets =
         secrets.iter().filter(|(id, row)| WebhookSecret::unwrap(keyring, id, row).is_err());
-    Ok(RowSample {
-        undecryptable: lost_roots.count().saturating_add(lost_secrets.count()),
-        rows: roots.len().saturating_add(secrets.len()),
-    })
+    let undecryptable = lost_roots.count().saturating_add(lost_secrets.count());
+    let rows = roots.len().saturating_add(secrets.len());
+    if undecryptable == 0 {
+        return Ok(format!("all {rows} sampled rows can be decrypted"));
+    }
+    Err(NodeError::Keys(Failure::new(format!(
+        "{undecryptable} of {rows} sampled rows cannot be decrypted: restore them from a backup"
+    ))))
 }
 
 /// Maximum number of identities, and of webhooks, whose secrets are decrypted.

@@ -3,16 +3,17 @@
 //! The keys themselves stay the same, so the move changes no other row. Between [`copy`] and [`finish`], both places
 //! have all keys, and servers with the settings of either place can start.
 
-use sealpost_service::{Operator, unlock};
+use sealpost_service::Operator;
 use sealpost_storage::Database;
 use sealpost_wallet::Keyring;
 use serde::Serialize;
 
 use super::{
     inspection::check_marks,
+    mark,
     source::{KeySource, create_with, insert_wrapped},
 };
-use crate::error::{Failure, NodeError, database_error};
+use crate::error::{Failure, NodeError, database_error, keys_error};
 
 /// The result of copying the keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,8 +38,8 @@ pub struct MoveFinished {
 /// Copies all keys to another place. Checks that the new place returns the same keys. Can be repeated. Fails if both
 /// places are the same.
 pub fn copy(
-    from: &KeySource<'_>,
-    to: &KeySource<'_>,
+    from: &KeySource,
+    to: &KeySource,
     database: &Database,
     operator: &Operator,
 ) -> Result<KeksCopied, NodeError> {
@@ -47,11 +48,10 @@ pub fn copy(
         return Err(failed(format!("the keys are in {from_name} already: give another --to")));
     }
     let keyring = require(from, database)?;
-    unlock(&keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))?;
+    mark(&keyring, database)?;
     match to {
         KeySource::File(file) => {
-            let lines = keyring.to_lines().map_err(|error| NodeError::Keys(Failure::of(error)))?;
-            create_with(file, &lines)?;
+            create_with(file, &keyring.to_lines().map_err(keys_error)?)?;
         }
         KeySource::Provider(provider) => {
             for version in keyring.versions() {
@@ -62,21 +62,19 @@ pub fn copy(
     }
     let copied = require(to, database)?;
     check_marks(&copied, database)?;
-    operator
-        .record_kek_move(&from_name, &to_name)
-        .map_err(|error| NodeError::Keys(Failure::of(error)))?;
+    operator.record_kek_move(&from_name, &to_name).map_err(keys_error)?;
     Ok(KeksCopied { from: from_name, to: to_name, versions: copied.versions() })
 }
 
 /// Ends a move: deletes the wrapped keys of all providers except `to`. Fails if a key is missing in `to`.
 pub fn finish(
-    to: &KeySource<'_>,
+    to: &KeySource,
     database: &Database,
     operator: &Operator,
 ) -> Result<MoveFinished, NodeError> {
     check_marks(&require(to, database)?, database)?;
     let name = to.describe();
-    operator.record_kek_move_end(&name).map_err(|error| NodeError::Keys(Failure::of(error)))?;
+    operator.record_kek_move_end(&name).map_err(keys_error)?;
     let kept = match to {
         KeySource::Provider(_) => Some(name.as_str()),
         KeySource::File(_) | KeySource::Text(_) => None,
@@ -85,7 +83,7 @@ pub fn finish(
     Ok(MoveFinished { to: name, deleted })
 }
 
-fn require(source: &KeySource<'_>, database: &Database) -> Result<Keyring, NodeError> {
+fn require(source: &KeySource, database: &Database) -> Result<Keyring, NodeError> {
     source
         .read_for(database)?
         .ok_or_else(|| failed(format!("there are no keys in {}", source.describe())))

@@ -12,16 +12,17 @@ use sealpost_domain::{
     Wrapped,
     ports::{Durability, StoreError},
 };
-use sealpost_service::{Operator, Rewrapped, unlock};
+use sealpost_service::{Operator, Rewrapped};
 use sealpost_storage::{Database, Transaction};
 use sealpost_wallet::{KekProvider, Keyring, kek_version};
 
 use self::key_file::KeyFile;
 use super::{
+    mark,
     source::{KeySource, insert_new},
     watch::WATCH_PERIOD,
 };
-use crate::error::{Failure, NodeError, database_error};
+use crate::error::{Failure, NodeError, database_error, keys_error};
 
 /// Adds a new key version to the source of the keys and re-encrypts all rows under the new version. Blocks.
 ///
@@ -29,7 +30,7 @@ use crate::error::{Failure, NodeError, database_error};
 /// encrypted under an older version. In this case, adds no version, and re-encrypts these rows under the newest
 /// version. Calls `progress` with the number of rows read so far.
 pub fn rotate(
-    source: &KeySource<'_>,
+    source: &KeySource,
     database: &Database,
     operator: &Operator,
     progress: &mut dyn FnMut(u64),
@@ -39,7 +40,7 @@ pub fn rotate(
     let file = source.file().map(KeyFile::lock).transpose()?;
     let read = || {
         let keyring = source.read_or_create(database)?;
-        check(database, &keyring)?;
+        mark(&keyring, database)?;
         Ok(keyring)
     };
     let mut keyring = read()?;
@@ -53,16 +54,15 @@ pub fn rotate(
     }
     // Waits until every server has loaded the new version. From then on, no server encrypts under an older version.
     thread::sleep(WATCH_PERIOD.saturating_mul(2).saturating_add(WATCH_PERIOD / 2));
-    check(database, &keyring)?;
+    mark(&keyring, database)?;
     let keyring = Arc::new(keyring);
     database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
-    let failed = |error| NodeError::Keys(Failure::of(error));
-    operator.record_kek_rotation(keyring.newest()).map_err(failed)?;
-    operator.rewrap(&keyring, progress).map_err(failed)
+    operator.record_kek_rotation(keyring.newest()).map_err(keys_error)?;
+    operator.rewrap(&keyring, progress).map_err(keys_error)
 }
 
 /// Rejects a rotation during a move to another provider: the new version would be missing in one of the two places.
-fn refuse_unfinished_move(source: &KeySource<'_>, database: &Database) -> Result<(), NodeError> {
+fn refuse_unfinished_move(source: &KeySource, database: &Database) -> Result<(), NodeError> {
     let name = source.describe();
     let wrapped = database.wrapped_keks().map_err(database_error)?;
     match wrapped.iter().find(|kek| kek.provider != name) {
@@ -89,12 +89,6 @@ fn add(
 
 fn not_extensible() -> NodeError {
     NodeError::Keys(Failure::new("these keys cannot be extended: write them into a key file"))
-}
-
-/// Checks that the keys match the key marks in the database. A mark is a known text encrypted under one key version.
-/// Adds marks for new versions.
-fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
-    unlock(keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))
 }
 
 /// Returns `true` if a row is encrypted under an older version than `newest`. This happens after an interrupted

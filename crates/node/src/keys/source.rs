@@ -1,7 +1,11 @@
 //! Finds and reads the key-encryption keys: in a key file, in a text that the settings contain, or in the database,
 //! where a key provider has wrapped them.
 
-use std::{io, path::Path, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use sealpost_domain::Wrapped;
 use sealpost_storage::{Database, WrappedKek};
@@ -12,26 +16,26 @@ use super::new_line;
 use crate::{
     clock::SystemClock,
     embedded::data_folder,
-    error::{Failure, NodeError, database_error},
+    error::{Failure, NodeError, database_error, keys_error},
     files::{new_file, regular_file, secret_file},
-    settings::{EmbeddedPaths, KeySettings},
+    settings::{DatabaseSettings, DatabaseUrl, KeySettings},
 };
 
 /// The place from which the key-encryption keys are read.
 #[derive(Debug)]
-pub enum KeySource<'a> {
+pub enum KeySource {
     /// A key file. It is created if it is missing and no key has been used with the database.
-    File(&'a Path),
+    File(PathBuf),
     /// A provider that has wrapped the keys. The database has the wrapped keys.
     Provider(Arc<dyn KekProvider>),
     /// The keys themselves, as text in the format of a key file.
     Text(Zeroizing<String>),
 }
 
-impl<'a> KeySource<'a> {
-    /// Chooses the source from which nodes and operator commands read the keys. Fails if the settings name several
-    /// sources, or none with PostgreSQL.
-    pub fn new(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
+impl KeySource {
+    /// Chooses the source from which nodes and operator commands read the keys: the file `kek` in the data folder, if
+    /// the settings name no source. Fails if they name several sources, or none with PostgreSQL.
+    pub fn new(settings: &KeySettings, database: &DatabaseSettings) -> Result<Self, NodeError> {
         match (&settings.provider, &settings.text, &settings.file) {
             (None, Some(_), Some(_)) => Err(NodeError::Contradiction(Failure::new(
                 "give either --kek-file or SEALPOST_KEK, not both",
@@ -45,14 +49,16 @@ impl<'a> KeySource<'a> {
                 Ok(Self::Provider(provider.open(Arc::new(SystemClock))))
             }
             (None, Some(text), None) => Ok(Self::Text(text.clone())),
-            (None, None, Some(file)) => Ok(Self::File(file)),
-            (None, None, None) if paths.database.is_some() => Ok(Self::File(&paths.kek)),
-            (None, None, None) => Err(no_keys()),
+            (None, None, Some(file)) => Ok(Self::File(file.clone())),
+            (None, None, None) => match database.database_url() {
+                DatabaseUrl::Postgres(_) => Err(no_keys()),
+                DatabaseUrl::Sqlite(_) => Ok(Self::File(database.data_dir.join("kek"))),
+            },
         }
     }
 
     /// Returns the path of the key file; `None` if the keys are elsewhere.
-    pub fn file(&self) -> Option<&'a Path> {
+    pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File(file) => Some(file),
             Self::Provider(_) | Self::Text(_) => None,
@@ -183,8 +189,7 @@ pub(crate) fn insert_new(
     version: u32,
     database: &Database,
 ) -> Result<bool, NodeError> {
-    let keyring =
-        Keyring::generate(version).map_err(|error| NodeError::Keys(Failure::of(error)))?;
+    let keyring = Keyring::generate(version).map_err(keys_error)?;
     insert_wrapped(provider, &keyring, version, database)
 }
 
@@ -206,7 +211,7 @@ pub(crate) fn provider_error(error: ProviderError) -> NodeError {
         ProviderError::Refused { .. } | ProviderError::Unreachable { .. } => {
             NodeError::KeyProvider(Failure::of(error))
         }
-        ProviderError::Wallet(error) => NodeError::Keys(Failure::of(error)),
+        ProviderError::Wallet(error) => keys_error(error),
     }
 }
 

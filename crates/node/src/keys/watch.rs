@@ -5,7 +5,6 @@
 use std::{
     io,
     ops::ControlFlow,
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,17 +12,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_service::{PeriodicThread, unlock};
+use sealpost_service::PeriodicThread;
 use sealpost_storage::Database;
-use sealpost_wallet::{KekProvider, Keyring, ProviderError};
+use sealpost_wallet::{Keyring, ProviderError};
 use zeroize::Zeroizing;
 
 use super::{
+    mark,
     recheck::Recheck,
     source::{KeySource, own_keys, parse_file, read_text},
 };
 use crate::{
-    error::{Failure, NodeError, database_error},
+    error::{NodeError, database_error},
     settings::KeySettings,
 };
 
@@ -37,32 +37,15 @@ pub(crate) struct KeyWatch {
     is_withdrawn: Arc<AtomicBool>,
 }
 
-/// The place in which new keys appear.
-pub(crate) enum KeyOrigin {
-    File(PathBuf),
-    Provider(Arc<dyn KekProvider>),
-}
-
-impl KeyOrigin {
-    /// Returns the place; `None` if the settings contain the keys.
-    pub(crate) fn new(source: &KeySource<'_>) -> Option<Self> {
-        match source {
-            KeySource::File(file) => Some(Self::File((*file).to_owned())),
-            KeySource::Provider(provider) => Some(Self::Provider(Arc::clone(provider))),
-            KeySource::Text(_) => None,
-        }
-    }
-}
-
 impl KeyWatch {
-    /// Starts the thread, which adds new key versions to `keyring`.
+    /// Starts the thread, which adds new key versions of `source` to `keyring`.
     pub(crate) fn start(
-        origin: KeyOrigin,
+        source: KeySource,
         keyring: Arc<Keyring>,
         database: Arc<Database>,
         settings: &KeySettings,
     ) -> io::Result<Self> {
-        let mut reader = KeyReader { origin, keyring, database, loaded: None, logged: None };
+        let mut reader = KeyReader { source, keyring, database, loaded: None, logged: None };
         let mut recheck = Recheck::new(settings, Instant::now());
         let is_withdrawn = Arc::new(AtomicBool::new(false));
         let withdrawn = Arc::clone(&is_withdrawn);
@@ -90,7 +73,7 @@ impl KeyWatch {
 
 /// Reads the keys. Loads them if they differ from the keys that were loaded last.
 struct KeyReader {
-    origin: KeyOrigin,
+    source: KeySource,
     keyring: Arc<Keyring>,
     database: Arc<Database>,
     /// The keys that were loaded last.
@@ -122,8 +105,8 @@ impl KeyReader {
     }
 
     fn read(&mut self) -> Result<(), NodeError> {
-        match &self.origin {
-            KeyOrigin::File(file) => {
+        match &self.source {
+            KeySource::File(file) => {
                 let text = read_text(file)?;
                 let loaded = Loaded::Text(text.clone());
                 if self.loaded.as_ref() != Some(&loaded) {
@@ -131,26 +114,27 @@ impl KeyReader {
                     self.loaded = Some(loaded);
                 }
             }
-            KeyOrigin::Provider(provider) => {
+            KeySource::Provider(provider) => {
                 let wrapped = self.database.wrapped_keks().map_err(database_error)?;
                 let own = own_keys(provider.as_ref(), &wrapped);
                 let loaded = Loaded::Versions(own.iter().map(|kek| kek.version).collect());
                 if self.loaded.as_ref() != Some(&loaded) {
-                    let source = KeySource::Provider(Arc::clone(provider));
-                    if let Some(keyring) = source.read(&wrapped)? {
+                    if let Some(keyring) = self.source.read(&wrapped)? {
                         self.load(keyring)?;
                     }
                     self.loaded = Some(loaded);
                 }
             }
+            // Keys in the settings never change.
+            KeySource::Text(_) => {}
         }
         Ok(())
     }
 
-    /// Asks the provider to unwrap the keys again. Returns `Ok` without a question if the keys are in a file, or if the
+    /// Asks the provider to unwrap the keys again. Returns `Ok` without a question if there is no provider, or if the
     /// database cannot be read.
     fn ask(&self) -> Result<(), ProviderError> {
-        let KeyOrigin::Provider(provider) = &self.origin else { return Ok(()) };
+        let KeySource::Provider(provider) = &self.source else { return Ok(()) };
         let Ok(wrapped) = self.database.wrapped_keks() else { return Ok(()) };
         for kek in own_keys(provider.as_ref(), &wrapped) {
             provider.unwrap(&kek.wrapped.0)?;
@@ -161,7 +145,7 @@ impl KeyReader {
     /// Adds new key versions to the keyring. Rejects the keys in two cases, like a node at its start: a key with a
     /// [mark](Keyring::mark) in the database is missing, or differs from the key that made the mark.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
-        unlock(&read, &self.database).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
+        mark(&read, &self.database)?;
         let added = self.keyring.add_versions(read);
         if !added.is_empty() {
             tracing::info!(kek.versions = ?added, "loaded new key-encryption keys");
@@ -172,7 +156,7 @@ impl KeyReader {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, os::unix::fs::PermissionsExt as _};
+    use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
     use sealpost_storage::{DatabaseUrl, Settings};
 
@@ -193,10 +177,10 @@ mod tests {
             let url = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
             let database = Arc::new(Database::open(&url, Settings::default()).unwrap());
             database.migrate().unwrap();
-            unlock(&keyring, &database).unwrap();
+            mark(&keyring, &database).unwrap();
             let file = folder.path().join("kek");
-            let origin = KeyOrigin::File(file.clone());
-            let reader = KeyReader { origin, keyring, database, loaded: None, logged: None };
+            let source = KeySource::File(file.clone());
+            let reader = KeyReader { source, keyring, database, loaded: None, logged: None };
             Self { _folder: folder, reader, file, first }
         }
 
@@ -247,9 +231,9 @@ mod tests {
     fn a_watch_can_be_stopped_twice() {
         let scene = Scene::new();
         let KeyReader { keyring, database, .. } = &scene.reader;
-        let origin = KeyOrigin::File(scene.file.clone());
+        let source = KeySource::File(scene.file.clone());
         let (keyring, database) = (Arc::clone(keyring), Arc::clone(database));
-        let watch = KeyWatch::start(origin, keyring, database, &KeySettings::default()).unwrap();
+        let watch = KeyWatch::start(source, keyring, database, &KeySettings::default()).unwrap();
         watch.stop();
         watch.stop();
     }

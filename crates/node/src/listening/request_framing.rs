@@ -20,6 +20,7 @@ pub(super) struct RequestFraming {
 
 #[derive(Debug)]
 enum RequestPart {
+    /// No byte was passed on, because the head is not complete.
     Head,
     Chunked(ChunkedBody),
     Length(u64),
@@ -30,11 +31,6 @@ impl RequestFraming {
     /// Creates the framing of a request of which no byte was passed on.
     pub(super) fn new() -> Self {
         Self { part: RequestPart::Head, is_last: false }
-    }
-
-    /// Returns true if no byte of the request was passed on, because its head is not complete.
-    pub(super) fn is_in_head(&self) -> bool {
-        matches!(self.part, RequestPart::Head)
     }
 
     /// Returns true if all bytes of the request were passed on.
@@ -56,7 +52,7 @@ impl RequestFraming {
     /// the HTTP library. Returns 0 while the head is incomplete, and an error if the head is invalid.
     pub(super) fn pass(&mut self, bytes: &mut [u8]) -> Result<usize, Problem> {
         let mut passed = 0;
-        if self.is_in_head() {
+        if matches!(self.part, RequestPart::Head) {
             let Some(RequestHead { length, body, is_last }) = RequestHead::parse(bytes)? else {
                 return Ok(0);
             };

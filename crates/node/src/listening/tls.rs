@@ -40,8 +40,7 @@ pub(crate) struct ReloadableCertificate {
 impl ReloadableCertificate {
     /// Reads the certificate and its private key when the node starts.
     pub(crate) fn open(files: TlsFiles, now: Timestamp) -> Result<Arc<Self>, NodeError> {
-        let pair = read(&files)?;
-        pair.check(now)?;
+        let pair = read(&files, now)?;
         pair.export_expiry();
         Ok(Arc::new(Self { files, current: RwLock::new(pair.certified) }))
     }
@@ -49,8 +48,7 @@ impl ReloadableCertificate {
     /// Reads the certificate and its private key again, and uses them for new connections. If a file is invalid, logs
     /// the error and keeps the current certificate.
     pub(crate) fn reload(&self, now: Timestamp) {
-        let reloaded = read(&self.files).and_then(|pair| pair.check(now).map(|()| pair));
-        match reloaded {
+        match read(&self.files, now) {
             Ok(pair) => {
                 pair.export_expiry();
                 *self.current.write() = pair.certified;
@@ -90,7 +88,7 @@ impl ServerCertificate {
     }
 
     /// Rejects a certificate that is not valid yet or has expired.
-    pub fn check(&self, now: Timestamp) -> Result<(), NodeError> {
+    fn check(self, now: Timestamp) -> Result<Self, NodeError> {
         if now < self.not_before {
             return Err(NodeError::Tls(Failure::new(format!(
                 "the TLS certificate is not valid before {}: check the clock",
@@ -103,12 +101,13 @@ impl ServerCertificate {
                 self.not_after
             ))));
         }
-        Ok(())
+        Ok(self)
     }
 }
 
-/// Reads the certificate chain and the private key. Rejects a key that does not belong to the certificate.
-pub fn read(files: &TlsFiles) -> Result<ServerCertificate, NodeError> {
+/// Reads the certificate chain and the private key. Rejects a key that does not belong to the certificate, and a
+/// certificate that is not valid at the time `now`.
+pub fn read(files: &TlsFiles, now: Timestamp) -> Result<ServerCertificate, NodeError> {
     let chain = read_certificates(&files.chain)?;
     let text = secret_file::read("the TLS key", &files.key)?;
     let key = PrivateKeyDer::from_pem_slice(text.as_bytes()).map_err(|error| {
@@ -130,7 +129,7 @@ pub fn read(files: &TlsFiles) -> Result<ServerCertificate, NodeError> {
             error,
         ))
     })?;
-    Ok(ServerCertificate { certified: Arc::new(certified), not_before, not_after })
+    ServerCertificate { certified: Arc::new(certified), not_before, not_after }.check(now)
 }
 
 /// Reads the certificates of a PEM file. Rejects a file without a certificate.

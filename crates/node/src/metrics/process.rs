@@ -5,7 +5,7 @@ use std::fs;
 use super::float;
 
 /// Reads the values of the process metrics and updates the metrics. Skips unreadable values.
-pub(super) fn observe() {
+pub(crate) fn observe() {
     if let Ok(status) = fs::read_to_string("/proc/self/status")
         && let Some(kib) = resident_kib(&status)
     {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{HttpSettings, ProviderName, Settings};
 use crate::error::{Failure, NodeError};
 
-/// Checks all settings that depend on each other, and refuses values of zero with which no request can succeed.
+/// Checks all settings that depend on each other, and refuses useless values of zero.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
     check_zeros(settings)?;
@@ -42,13 +42,14 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Refuses times and sizes of zero with which a server starts, and then refuses each request. A lifetime of zero, such as
-/// that of sessions, only ends things at once.
+/// Refuses times and sizes of zero with which a server starts, and then refuses each request, or asks its key provider
+/// without a pause. A lifetime of zero, such as that of sessions, only ends things at once.
 fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
-    let Settings { database, http, api, service, .. } = settings;
+    let Settings { database, http, api, service, keys, .. } = settings;
     let settings = [
         ("--body-timeout", api.body_timeout.is_zero(), "10s"),
         ("--commit-timeout", database.storage.commit_timeout.is_zero(), "10s"),
+        ("--kek-recheck", keys.recheck.is_zero(), "5m"),
         ("--max-body-bytes", api.max_body_bytes == 0, "2MiB"),
         ("--max-message-bytes", service.message_bytes_max == 0, "256KiB"),
         ("--tls-handshake-timeout", http.tls_handshake_timeout.is_zero(), "5s"),
@@ -182,11 +183,12 @@ mod tests {
     type Change = fn(&mut Settings);
 
     #[test]
-    fn a_zero_with_which_no_request_can_succeed_is_refused() {
+    fn a_useless_zero_is_refused() {
         check(&Settings::default()).unwrap();
-        let changes: [(&str, Change); 5] = [
+        let changes: [(&str, Change); 6] = [
             ("--body-timeout", |it| it.api.body_timeout = Duration::ZERO),
             ("--commit-timeout", |it| it.database.storage.commit_timeout = Duration::ZERO),
+            ("--kek-recheck", |it| it.keys.recheck = Duration::ZERO),
             ("--max-body-bytes", |it| it.api.max_body_bytes = 0),
             ("--max-message-bytes", |it| it.service.message_bytes_max = 0),
             ("--tls-handshake-timeout", |it| it.http.tls_handshake_timeout = Duration::ZERO),

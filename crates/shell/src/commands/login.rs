@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use sealpost_client::{AccountId, Activated, ApiKeyId, Client, Code};
+use sealpost_client::{AccountId, ApiKeyId, Client, Code};
 use serde::Serialize;
 use serde_json::json;
 use zeroize::Zeroizing;
 
+use super::stop_signal;
 use crate::{
     cli::LoginArgs,
     error::ShellError,
@@ -17,10 +18,17 @@ use crate::{
 pub(super) async fn run(args: LoginArgs, config_folder: &Path) -> Result<(), ShellError> {
     let file = ProfileFile::named(config_folder, &args.call.profile.profile)?;
     file.refuse_other_account(args.account)?;
-    match (&args.new, args.recover) {
-        (Some(label), _) => activate(&args, label, &file).await,
-        (None, true) => recover(&args, &file).await,
-        (None, false) => log_in(&args, &file).await,
+    let stop = stop_signal()?;
+    let stored = async {
+        match (&args.new, args.recover) {
+            (Some(label), _) => activate(&args, label, &file).await,
+            (None, true) => recover(&args, &file).await,
+            (None, false) => log_in(&args, &file).await,
+        }
+    };
+    tokio::select! {
+        stored = stored => stored,
+        () = stop => Err(ShellError::Interrupted),
     }
 }
 
@@ -62,7 +70,7 @@ impl StoredProfile<'_> {
 
 /// Logs in to an existing identity, and stores its profile.
 async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
-    let mut profile = given(args)?;
+    let mut profile = given(args).await?;
     let client = profile.client()?;
     let standing = match client.status().await {
         // The token is valid, but its scopes do not allow this client to read the status.
@@ -92,12 +100,12 @@ async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> 
 
 /// Activates a new identity in a new account, and stores its profile.
 async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(), ShellError> {
-    let invite = if args.invite { Some(input::secret("invite")?) } else { None };
+    let invite = if args.invite { Some(input::secret("invite").await?) } else { None };
     let invite = invite.as_ref().map(|invite| invite.as_str());
     let client = Client::builder(&args.url).build()?;
     let activated = client.activate(label, args.handle.as_deref(), invite).await?;
     let secret = activated.login_secret.clone();
-    let stored = file.save(&Profile {
+    let saved = file.save(&Profile {
         url: args.url.clone(),
         account_id: Some(activated.account_id),
         api_key_id: Some(activated.api_key_id),
@@ -105,22 +113,20 @@ async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(
         token: None,
         recovery_code: None,
     });
-    if stored.is_err() {
+    if saved.is_err() {
         // The profile could not be stored. Prints the secrets, because no later response shows them.
         output::result(&activated, args.call.json)?;
     }
-    stored.and_then(|()| new_profile(&activated, file).print(args.call.json))
-}
-
-fn new_profile<'a>(activated: &'a Activated, file: &ProfileFile) -> StoredProfile<'a> {
-    StoredProfile {
+    saved?;
+    let stored = StoredProfile {
         profile: file.path().display().to_string(),
         api_key_id: activated.api_key_id,
         handle: activated.handle.as_deref(),
         account_id: Some(activated.account_id),
         recovery_code: activated.recovery_code.as_deref(),
         name: Some(activated.handle.as_ref().unwrap_or(&activated.label)),
-    }
+    };
+    stored.print(args.call.json)
 }
 
 /// Replaces the login secret and the recovery code of an account. Needs the current recovery code. Stores the new login
@@ -130,7 +136,7 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
         let advice = "--recover needs --account and --api-key";
         return Err(ShellError::Invalid(advice.to_owned()));
     };
-    let code = input::secret("recovery code")?;
+    let code = input::secret("recovery code").await?;
     let client = Client::builder(&args.url).build()?;
     let secrets = client.recover(account_id, &code).await?;
     let saved = file.save(&Profile {
@@ -145,6 +151,7 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
         // The profile could not be stored. Prints the secrets, because no later response shows them.
         output::result(&secrets, args.call.json)?;
     }
+    saved?;
     let stored = StoredProfile {
         profile: file.path().display().to_string(),
         api_key_id,
@@ -153,13 +160,13 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
         recovery_code: Some(&secrets.recovery_code),
         name: None,
     };
-    saved.and_then(|()| stored.print(args.call.json))
+    stored.print(args.call.json)
 }
 
 /// Creates the profile of an existing identity from the arguments and the secret on standard input. Fails if the secret
 /// is a login secret, and the account or the API key is not given.
-fn given(args: &LoginArgs) -> Result<Profile, ShellError> {
-    let secret = Secret(input::secret("login secret or API token")?);
+async fn given(args: &LoginArgs) -> Result<Profile, ShellError> {
+    let secret = Secret(input::secret("login secret or API token").await?);
     let profile = Profile {
         url: args.url.clone(),
         account_id: args.account,

@@ -6,9 +6,9 @@ use sealpost_client::Activated;
 use sealpost_mcp::{
     Agent, AgentOptions, HttpOptions, HttpServer, IdentityStore, StoreError, ToolName, serve_stdio,
 };
-use tokio::signal::unix::{SignalKind, signal};
 use zeroize::Zeroizing;
 
+use super::stop_signal;
 use crate::{
     cli::McpArgs,
     error::ShellError,
@@ -16,8 +16,8 @@ use crate::{
     profile::{Profile, ProfileFile, Secret, read_private},
 };
 
-/// Serves the tools on standard input and output until the client closes standard input, or over HTTP until a signal
-/// arrives. Then stores the newest session token in the profile.
+/// Serves the tools on standard input and output, or over HTTP, until a signal arrives or the client closes standard
+/// input. Then stores the newest session token in the profile.
 pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), ShellError> {
     let file = || ProfileFile::named(config_folder, &args.profile.profile);
     let (url, identity) = match (file()?.load(), &args.url) {
@@ -46,19 +46,18 @@ pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), Shell
 }
 
 async fn serve(args: &McpArgs, agent: Agent) -> Result<(), ShellError> {
-    let Some(listen) = args.listen else { return Ok(serve_stdio(agent).await?) };
+    let stop = stop_signal()?;
+    let Some(listen) = args.listen else {
+        return tokio::select! {
+            served = serve_stdio(agent) => Ok(served?),
+            () = stop => Ok(()),
+        };
+    };
     let token = args.token_file.as_deref().map(token).transpose()?;
     let public_host = args.public_host.clone();
     let server = HttpServer::bind(HttpOptions { listen, token, public_host }).await?;
     let address = server.address().map_err(ShellError::Output)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(ShellError::Runtime)?;
     output::line(&format!("sealpost mcp listening on http://{address}/mcp"))?;
-    let stop = async {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
-        }
-    };
     server.serve(agent, stop).await;
     Ok(())
 }

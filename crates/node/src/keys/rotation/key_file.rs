@@ -11,7 +11,7 @@ use sealpost_storage::owned_file::{self, with_suffix};
 use zeroize::Zeroizing;
 
 use crate::{
-    error::{Failure, NodeError},
+    error::{Failure, NodeError, keys_error},
     files::regular_file,
     keys::new_line,
 };
@@ -32,8 +32,7 @@ impl KeyFile {
         };
         // Resolves a symbolic link, so that the rotation replaces the target and keeps the link.
         let path = fs::canonicalize(path).map_err(cannot)?;
-        let lock = regular_file::try_lock(&with_suffix(&path, ".lock"))
-            .map_err(|error| NodeError::Keys(Failure::of(error)))?;
+        let lock = regular_file::try_lock(&with_suffix(&path, ".lock")).map_err(keys_error)?;
         let busy = || failed("another rotation is running: wait until it ends");
         Ok(Self { path, _lock: lock.ok_or_else(busy)? })
     }
@@ -57,7 +56,9 @@ impl KeyFile {
     fn append(&self, line: &str) -> io::Result<()> {
         let lines = Zeroizing::new(fs::read_to_string(&self.path)?);
         let gap = if lines.is_empty() || lines.ends_with('\n') { "" } else { "\n" };
-        let text = Zeroizing::new(format!("{}{gap}{line}\n", lines.as_str()));
+        // Allocates the whole length at once, because a text that grows leaves copies of keys in freed memory.
+        let parts = [lines.as_str(), gap, line, "\n"];
+        let text = Zeroizing::new(parts.concat());
         let old = fs::metadata(&self.path)?;
         owned_file::replace(&self.path, |file| {
             give_access_of(&old, file)?;
