@@ -83,7 +83,8 @@ impl ClientBuilder {
             .build()
             .map_err(|source| ClientError::Build(source.into()))?;
         let session = SessionCache::new(login, token);
-        Ok(Client::new(Transport { http, base_url, api_key, retry, session }))
+        let transport = Transport { http, base_url, api_key, retry, session };
+        Ok(Client { transport: Arc::new(transport) })
     }
 }
 

@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::{error::ClientError, request::ApiRequest, transport::Transport};
+use crate::{
+    error::ClientError,
+    request::{ApiRequest, LOG},
+    transport::Transport,
+};
 
 /// A client of one service, which acts as one API key. Clones share the connections and the session.
 #[derive(Debug, Clone)]
@@ -15,19 +19,15 @@ pub struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(transport: Transport) -> Self {
-        Self { transport: Arc::new(transport) }
-    }
-
     /// Returns the current session token or API token, to pass to [`ClientBuilder::token`](crate::ClientBuilder::token)
     /// later. `None` before the first login.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
         self.transport.session.token.lock().await.clone()
     }
 
-    /// Returns a tile of the transparency log by its path, such as `tile/0/000`.
+    /// Returns a file of the transparency log by its path, such as `tile/0/000` or `checkpoint`.
     pub async fn log_tile(&self, path: &str) -> Result<Vec<u8>, ClientError> {
-        self.transport.bytes(&ApiRequest::get(format!("/log/{path}"))).await
+        self.transport.bytes(&ApiRequest::get(format!("{LOG}{path}"))).await
     }
 
     /// Sends a request that needs no credentials, to check that the service is alive.

@@ -18,6 +18,7 @@ pub(crate) struct ApiRequest {
     /// The JSON body of a POST. `None` for a GET.
     pub(crate) body: Option<Vec<u8>>,
     pub(crate) idempotency_key: Option<String>,
+    /// False for a request that carries neither a token nor an API key.
     pub(crate) needs_credentials: bool,
     /// The random key of the upgrade to a WebSocket (RFC 6455). `None` for an ordinary request.
     pub(crate) websocket_key: Option<String>,
@@ -39,11 +40,6 @@ impl ApiRequest {
         let body = serde_json::to_vec(body).map_err(|source| ClientError::Build(source.into()))?;
         Ok(Self { body: Some(body), needs_credentials: true, ..Self::get(path) })
     }
-
-    /// Makes the request carry neither a token nor an API key.
-    pub(crate) fn without_credentials(self) -> Self {
-        Self { needs_credentials: false, ..self }
-    }
 }
 
 /// Creates an `Idempotency-Key` of 128 random bits.
@@ -54,6 +50,8 @@ pub(crate) fn random_idempotency_key() -> Result<String, ClientError> {
     Ok(hex::encode(bytes))
 }
 
+/// The path before the name of a file of the transparency log.
+pub(crate) const LOG: &str = "/log/";
 /// The path of the WebSocket that receives events.
 pub(crate) const RELAY: &str = "/v1/webhooks/relay";
 /// The path before the number of a status list.

@@ -10,7 +10,7 @@ use sealpost_domain::Code;
 use self::repeatable::REPEATABLE;
 use crate::{
     error::ClientError,
-    request::{RELAY, STATUS_LISTS},
+    request::{LOG, RELAY, STATUS_LISTS},
 };
 
 /// The limits of retries.
@@ -101,6 +101,7 @@ fn is_repeatable(path: &str, is_send: bool) -> bool {
         || REPEATABLE.contains(&path)
         || path == RELAY
         || path.starts_with(STATUS_LISTS)
+        || path.starts_with(LOG)
 }
 
 /// Returns a random time between half of `pause` and `pause`.
@@ -125,7 +126,9 @@ mod tests {
             status: 502,
             retry_after: None,
         };
-        assert!(may_repeat(&gateway("/v1/channel/open"), false));
+        for path in ["/v1/channel/open", "/v1/status/1", "/log/checkpoint"] {
+            assert!(may_repeat(&gateway(path), false), "{path}");
+        }
         for path in SENDS {
             assert!(may_repeat(&gateway(path), true) && !may_repeat(&gateway(path), false));
         }

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use crate::{
     error::ClientError,
-    request::{ApiRequest, Login, SessionCache, Token},
+    request::{ApiRequest, LOG, Login, SessionCache, Token},
     retry::RetryPolicy,
 };
 
@@ -38,31 +38,18 @@ impl Transport {
         &self,
         request: &ApiRequest,
     ) -> Result<T, ClientError> {
-        parse(&request.path, &self.repeat(request).await?)
+        parse(&request.path, &self.bytes(request).await?)
     }
 
-    /// Sends a request, and returns the bytes of the response.
+    /// Sends a request, and returns the bytes of the response. Repeats the request while this is safe and the limits of
+    /// the retry policy allow it.
     pub(crate) async fn bytes(&self, request: &ApiRequest) -> Result<Vec<u8>, ClientError> {
-        self.repeat(request).await
-    }
-
-    /// Sends a request, and returns the text of the response.
-    pub(crate) async fn text(&self, request: &ApiRequest) -> Result<String, ClientError> {
-        Ok(String::from_utf8_lossy(&self.repeat(request).await?).into_owned())
-    }
-
-    /// Sends a request, and repeats it while this is safe and the limits of the retry policy allow it.
-    async fn repeat(&self, request: &ApiRequest) -> Result<Vec<u8>, ClientError> {
         let is_send = request.idempotency_key.is_some();
         let mut tries = 0;
         loop {
             tries += 1;
-            let response = self.attempt(request).await;
-            let body = match response {
-                Ok(response) => read(&request.path, response).await,
-                Err(error) => Err(error),
-            };
-            let error = match body {
+            let body = async { read(&request.path, self.attempt(request).await?).await };
+            let error = match body.await {
                 Ok(body) => return Ok(body),
                 Err(error) => error,
             };
@@ -108,7 +95,7 @@ impl Transport {
     }
 
     /// Sends a request once. Returns a successful response, whose body is not read yet. Any other status is an error,
-    /// and so is a content type that does not begin with `application/`.
+    /// and so is the content type of a page. Only the text files of the transparency log are plain text.
     async fn exchange(
         &self,
         request: &ApiRequest,
@@ -120,7 +107,9 @@ impl Transport {
         let (status, retry_after) = (response.status(), retry_after(&response));
         let kind = content_type(&response);
         let is_upgraded = status == StatusCode::SWITCHING_PROTOCOLS;
-        if is_upgraded || (status.is_success() && kind.starts_with("application/")) {
+        let is_content = kind.starts_with("application/")
+            || (path.starts_with(LOG) && kind.starts_with("text/plain"));
+        if is_upgraded || (status.is_success() && is_content) {
             return Ok(response);
         }
         let body = read(path, response).await?;

@@ -115,6 +115,16 @@ async fn a_page_is_not_a_response_of_the_service() {
 }
 
 #[tokio::test]
+async fn the_log_has_text_files_and_is_read_again() {
+    let checkpoint = || ([(CONTENT_TYPE, "text/plain; charset=utf-8")], "log\n1\n").into_response();
+    let service = Service::start([page(502), checkpoint(), page(200)]).await;
+    let client = service.builder().build().unwrap();
+    assert_eq!(client.log_tile("checkpoint").await.unwrap(), b"log\n1\n");
+    let refused = client.log_tile("checkpoint").await.unwrap_err();
+    assert!(matches!(refused, ClientError::NotSealpost { status: 200, .. }), "{refused}");
+}
+
+#[tokio::test]
 async fn a_stream_follows_the_cursors() {
     let entry = |kind| json!({"at": "2026-01-01T00:00:00.000Z", "kind": kind, "actor": "owner"});
     let pages = [

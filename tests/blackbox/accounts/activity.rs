@@ -147,7 +147,7 @@ fn acts_on_the_dashboard_are_listed(database: &Database) {
     assert_eq!(kinds(client, &alice)[..2], ["key_revoked", "login"]);
     assert_eq!(entries(client, &alice)[0]["detail"], sibling.key);
     let page = browser.page("/dashboard/activity");
-    let named = format!("title=\"{}\">another</span>", sibling.key);
+    let named = format!("title=\"{}\">another</bdi>", sibling.key);
     for expected in ["Identity revoked", "Login", "Identity created", "127.0.0.1", &named] {
         assert!(page.contains(expected), "{expected}: {page}");
     }

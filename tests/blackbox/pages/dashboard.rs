@@ -427,7 +427,7 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
         assert_eq!(browser.post(&page(other), &form, "same-origin").status, 404, "{other}");
     }
     let shown = browser.submit(&page(&envelope), "");
-    assert!(shown.contains("somebody is blocked"), "{shown}");
+    assert!(shown.contains("\u{2068}somebody\u{2069} is blocked"), "{shown}");
     client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
 }
 

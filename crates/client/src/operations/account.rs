@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     client::Client,
     error::ClientError,
-    pages::{Page, Pages, pages},
+    pages::{Pages, pages},
     request::ApiRequest,
     transport::Transport,
 };
@@ -28,8 +28,8 @@ impl Client {
         recovery_code: &str,
     ) -> Result<AccountSecrets, ClientError> {
         let body = json!({"account_id": account_id, "recovery_code": recovery_code});
-        let request = ApiRequest::post("/v1/auth/recover", &body)?.without_credentials();
-        self.transport.call(&request).await
+        let request = ApiRequest::post("/v1/auth/recover", &body)?;
+        self.transport.call(&ApiRequest { needs_credentials: false, ..request }).await
     }
 }
 
@@ -40,7 +40,7 @@ pub struct Account(pub(crate) Arc<Transport>);
 impl Account {
     /// Returns the activity of the account, newest first. Each request loads `page_size` entries.
     pub fn activity(&self, page_size: u32) -> Pages<ActivityEntry> {
-        pages::<ActivityPage>(&self.0, "/v1/account/activity", json!({"limit": page_size}))
+        pages(&self.0, "/v1/account/activity", json!({"limit": page_size}))
     }
 
     /// Ends the session of this client. The next request logs in again.
@@ -116,20 +116,6 @@ pub struct ActivityEntry {
     pub client_address: Option<String>,
     /// Further details of the act as text. `None` if there are none.
     pub detail: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ActivityPage {
-    entries: Vec<ActivityEntry>,
-    next_cursor: Option<String>,
-}
-
-impl Page for ActivityPage {
-    type Entry = ActivityEntry;
-
-    fn into_parts(self) -> (Vec<ActivityEntry>, Option<String>) {
-        (self.entries, self.next_cursor)
-    }
 }
 
 /// The response to the closing of an account.

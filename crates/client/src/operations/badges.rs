@@ -32,7 +32,8 @@ impl Client {
 
     /// Returns a signed list of revoked badges (W3C Bitstring Status List), as a JWT.
     pub async fn status_list(&self, list_id: u64) -> Result<String, ClientError> {
-        self.transport.text(&ApiRequest::get(format!("{STATUS_LISTS}{list_id}"))).await
+        let request = ApiRequest::get(format!("{STATUS_LISTS}{list_id}"));
+        Ok(String::from_utf8_lossy(&self.transport.bytes(&request).await?).into_owned())
     }
 
     /// Returns the DID document of the service. Its public keys verify badges and `v1a` (Ed25519) webhook signatures.

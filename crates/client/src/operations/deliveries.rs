@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     error::ClientError,
     operations::Webhooks,
-    pages::{Page, Pages, pages},
+    pages::{Pages, pages},
     request::ApiRequest,
 };
 
@@ -16,7 +16,7 @@ impl Webhooks {
     /// `page_size` entries.
     pub fn deliveries(&self, webhook_id: WebhookId, page_size: u32) -> Pages<Delivery> {
         let body = json!({"webhook_id": webhook_id, "limit": page_size});
-        pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
+        pages(&self.0, "/v1/webhooks/deliveries", body)
     }
 
     /// Returns the deliveries of a webhook in one state, such as `failed`, newest first.
@@ -27,7 +27,7 @@ impl Webhooks {
         page_size: u32,
     ) -> Pages<Delivery> {
         let body = json!({"webhook_id": webhook_id, "state": state, "limit": page_size});
-        pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
+        pages(&self.0, "/v1/webhooks/deliveries", body)
     }
 
     /// Sends an event to the webhook again now. `event_id` is the id of an envelope, or of another event.
@@ -82,20 +82,6 @@ pub struct Delivery {
     pub next_attempt_at: Option<Timestamp>,
     /// The beginning of the response body, at most 1 KiB. `None` if no response arrived, or if its body was empty.
     pub response: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct DeliveriesPage {
-    deliveries: Vec<Delivery>,
-    next_cursor: Option<String>,
-}
-
-impl Page for DeliveriesPage {
-    type Entry = Delivery;
-
-    fn into_parts(self) -> (Vec<Delivery>, Option<String>) {
-        (self.deliveries, self.next_cursor)
-    }
 }
 
 /// The response to [`Webhooks::redeliver`]: the delivery is due now.

@@ -11,7 +11,7 @@ use crate::{
     client::Client,
     error::ClientError,
     operations::{Encryption, Metadata},
-    pages::{Page, Pages, pages},
+    pages::{Pages, pages},
     request::ApiRequest,
 };
 
@@ -46,7 +46,7 @@ impl Client {
             "until": until,
             "limit": page_size,
         });
-        pages::<SentPage>(&self.transport, "/v1/channel/list", body)
+        pages(&self.transport, "/v1/channel/list", body)
     }
 }
 
@@ -155,18 +155,4 @@ pub struct ListedEnvelope {
     /// The type of the message, if the sender gave one.
     #[serde(rename = "type")]
     pub message_type: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct SentPage {
-    envelopes: Vec<ListedEnvelope>,
-    next_cursor: Option<String>,
-}
-
-impl Page for SentPage {
-    type Entry = ListedEnvelope;
-
-    fn into_parts(self) -> (Vec<ListedEnvelope>, Option<String>) {
-        (self.envelopes, self.next_cursor)
-    }
 }

@@ -16,7 +16,7 @@ impl Client {
     /// Sends a message to an API key or a handle. Retries use the same random `Idempotency-Key`, so the message is sent
     /// once.
     pub async fn send(&self, to: &str, message: &str) -> Result<SentEnvelope, ClientError> {
-        self.send_as(to, message, random_idempotency_key()?).await
+        self.send_text(to, message, None).await
     }
 
     /// Sends a message with an `Idempotency-Key` of the caller. To retry safely after a restart of the program, store
@@ -27,18 +27,17 @@ impl Client {
         message: &str,
         idempotency_key: &IdempotencyKey,
     ) -> Result<SentEnvelope, ClientError> {
-        self.send_as(to, message, idempotency_key.as_str().to_owned()).await
+        self.send_text(to, message, Some(idempotency_key)).await
     }
 
-    async fn send_as(
+    async fn send_text(
         &self,
         to: &str,
         message: &str,
-        idempotency_key: String,
+        idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<SentEnvelope, ClientError> {
         let body = json!({"to": to, "message": message});
-        let request = ApiRequest::post("/v1/channel/send", &body)?;
-        let request = ApiRequest { idempotency_key: Some(idempotency_key), ..request };
+        let request = keyed(ApiRequest::post("/v1/channel/send", &body)?, idempotency_key)?;
         self.transport.call(&request).await
     }
 

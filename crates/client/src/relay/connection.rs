@@ -20,7 +20,7 @@ use crate::{
     client::Client,
     error::ClientError,
     request::{ApiRequest, RELAY},
-    transport::{Transport, unreachable},
+    transport::unreachable,
 };
 
 /// One connection of a relay, for programs that respond to deliveries themselves. Unlike a [`Relay`](super::Relay), it
@@ -35,15 +35,6 @@ impl Client {
     /// Connects once to a webhook with the URL `relay:`. If the connection is dropped, the service attempts again the
     /// deliveries that were not answered on it.
     pub async fn open_relay(&self, webhook_id: WebhookId) -> Result<RelayConnection, ClientError> {
-        RelayConnection::open(&self.transport, webhook_id).await
-    }
-}
-
-impl RelayConnection {
-    pub(super) async fn open(
-        transport: &Transport,
-        webhook_id: WebhookId,
-    ) -> Result<Self, ClientError> {
         let key = generate_key();
         let accepted = derive_accept_key(key.as_bytes());
         let request = ApiRequest {
@@ -52,7 +43,7 @@ impl RelayConnection {
             websocket_key: Some(key),
             ..ApiRequest::get(RELAY)
         };
-        let response = transport.attempt(&request).await?;
+        let response = self.transport.attempt(&request).await?;
         if response.headers().get(SEC_WEBSOCKET_ACCEPT).is_none_or(|value| *value != *accepted) {
             let (path, status) = (RELAY.to_owned(), response.status().as_u16());
             return Err(ClientError::NotSealpost { path, status, retry_after: None });
@@ -62,9 +53,11 @@ impl RelayConnection {
             .max_message_size(Some(FRAME_BYTES_MAX))
             .max_frame_size(Some(FRAME_BYTES_MAX));
         let socket = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(limits)).await;
-        Ok(Self { socket, heard_at: Instant::now() })
+        Ok(RelayConnection { socket, heard_at: Instant::now() })
     }
+}
 
+impl RelayConnection {
     /// Returns the next delivery. Fails if the connection has ended, or was silent for a minute. May be cancelled
     /// without losing a delivery.
     pub async fn next(&mut self) -> Result<RelayedRequest, ClientError> {

@@ -80,7 +80,7 @@ impl Relay {
         loop {
             let opened = tokio::select! {
                 () = stop.as_mut() => break,
-                opened = RelayConnection::open(&self.client.transport, self.webhook_id) => opened,
+                opened = self.client.open_relay(self.webhook_id) => opened,
             };
             let error = match opened {
                 Ok(connection) => {

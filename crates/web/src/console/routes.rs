@@ -3,7 +3,7 @@
 use actix_web::{Resource, http::StatusCode, http::header, middleware::from_fn, web};
 
 use super::{
-    pages as p,
+    pages::{self as p, key::KeyTab},
     response::{ConsoleFrame, error_page, invalid_query, rejection},
     state::{ConsoleState, console_state},
 };
@@ -46,23 +46,24 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
 fn key_routes(config: &mut web::ServiceConfig) {
     let form = |path| at(path, "POST");
     let page = |path| at(path, "GET, POST");
+    let show = |tab: KeyTab| web::get().to(move |user, key| p::key::show(user, key, tab));
     config
-        .service(at("/keys/{key}", "GET").route(web::get().to(p::key::show_overview)))
-        .service(at("/keys/{key}/webhooks", "GET").route(web::get().to(p::key::show_webhooks)))
-        .service(at("/keys/{key}/evidence", "GET").route(web::get().to(p::key::show_evidence)))
+        .service(at("/keys/{key}", "GET").route(show(KeyTab::Overview)))
+        .service(at("/keys/{key}/webhooks", "GET").route(show(KeyTab::Webhooks)))
+        .service(at("/keys/{key}/evidence", "GET").route(show(KeyTab::Evidence)))
         .service(
             page("/keys/{key}/state")
-                .route(web::get().to(p::key::show_state))
+                .route(show(KeyTab::State))
                 .route(web::post().to(p::key::acts::submit_state)),
         )
         .service(
             page("/keys/{key}/plan")
-                .route(web::get().to(p::key::show_plan))
+                .route(show(KeyTab::Plan))
                 .route(web::post().to(p::key::acts::submit_plan)),
         )
         .service(
             page("/keys/{key}/governance")
-                .route(web::get().to(p::key::show_governance))
+                .route(show(KeyTab::Governance))
                 .route(web::post().to(p::key::acts::submit_council_action)),
         )
         .service(form("/keys/{key}/assess").route(web::post().to(p::key::acts::submit_assessment)))

@@ -111,19 +111,19 @@ fn key_routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/keys/{key}/events", "GET, POST")
-                .route(web::get().to(p::events::show_tab))
-                .route(post(p::events::redeliver_tab)),
+                .route(web::get().to(p::events::show))
+                .route(post(p::events::redeliver)),
         )
         .service(
             at("/dashboard/keys/{key}/events/live", "GET")
-                .route(web::get().to(p::live_events::follow_tab)),
+                .route(web::get().to(p::live_events::follow)),
         )
         .service(
             at("/dashboard/keys/{key}/events/{event}", "GET, POST")
                 .route(web::get().to(p::event::show))
                 .route(post(p::event::block_sender)),
         )
-        .service(at("/dashboard/keys/{key}/sent", "GET").route(web::get().to(p::sent::show_tab)))
+        .service(at("/dashboard/keys/{key}/sent", "GET").route(web::get().to(p::sent::show)))
         .service(
             at("/dashboard/keys/{key}/sent/{envelope}", "GET")
                 .route(web::get().to(p::sent::show_receipt)),

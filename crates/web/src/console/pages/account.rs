@@ -3,12 +3,13 @@
 use actix_web::{http::StatusCode, web};
 use askama::Template;
 use sealpost_domain::{AccountId, GovernanceSubject, PartnerId};
-use sealpost_service::{AccountDetails, AccountView, OperatorRole};
+use sealpost_service::{AccountDetails, AccountView};
 use serde::Deserialize;
 
 use crate::{
     console::{
         form::{ActFault, ActForm},
+        response::may_act,
         user::ConsoleUser,
     },
     dashboard::{
@@ -85,7 +86,7 @@ async fn page(
     let main = AccountPage {
         base: user.base(),
         form_token: &user.form_token,
-        may_act: user.operator.role == OperatorRole::Operator,
+        may_act: may_act(&user.operator),
         details,
         draft,
     };

@@ -5,11 +5,12 @@ pub(crate) mod acts;
 use actix_web::{http::StatusCode, web};
 use askama::Template;
 use sealpost_domain::{ApiKeyId, AssessmentMetric, CheckName, KeyStatus, Plan};
-use sealpost_service::{KeyDetails, KeyEvidence, OperatorRole};
+use sealpost_service::{KeyDetails, KeyEvidence};
 
 use crate::{
     console::{
         form::{ActFault, ActForm},
+        response::may_act,
         user::ConsoleUser,
     },
     dashboard::{
@@ -23,7 +24,7 @@ use crate::{
 
 /// A tab of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeyTab {
+pub(crate) enum KeyTab {
     Overview,
     Webhooks,
     Plan,
@@ -77,25 +78,13 @@ impl KeyTab {
     }
 }
 
-macro_rules! shown {
-    ($($name:ident, $tab:ident;)*) => {$(
-        pub(crate) async fn $name(
-            user: ConsoleUser,
-            key: web::Path<String>,
-        ) -> Result<PageResponse, PageResponse> {
-            let id = key_of(&user, &key)?;
-            page(&user, id, KeyTab::$tab, Draft::default()).await
-        }
-    )*};
-}
-
-shown! {
-    show_overview, Overview;
-    show_webhooks, Webhooks;
-    show_plan, Plan;
-    show_state, State;
-    show_governance, Governance;
-    show_evidence, Evidence;
+pub(crate) async fn show(
+    user: ConsoleUser,
+    key: web::Path<String>,
+    tab: KeyTab,
+) -> Result<PageResponse, PageResponse> {
+    let id = key_of(&user, &key)?;
+    page(&user, id, tab, Draft::default()).await
 }
 
 /// Redirects to the tab, which confirms the act. Shows the tab with the form if the form was rejected.
@@ -127,7 +116,7 @@ async fn page(
     let main = KeyPage {
         base: user.base(),
         form_token: &user.form_token,
-        may_act: user.operator.role == OperatorRole::Operator,
+        may_act: may_act(&user.operator),
         tab,
         meters: usage_meters(&details.usage, api.clock.now()),
         details,

@@ -7,7 +7,7 @@ use sealpost_domain::{AccountId, Timestamp};
 use sealpost_service::{Scope, SessionView, Truncated};
 
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse},
+    forms::{Draft, Form, SingleUse},
     response::{Flash, PageResponse},
     session::{EndingUser, SignedInUser},
     text::{ago, hour, program},
@@ -79,7 +79,7 @@ async fn log_out(user: &SignedInUser, scope: Scope) -> Result<PageResponse, Page
 /// Asks before it ends all sessions.
 pub(crate) async fn ask_sessions(ending: EndingUser) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
-    ask(user, &SIGN_OUT_EVERYWHERE, None).await
+    ask(user, &SIGN_OUT_EVERYWHERE, Draft::default()).await
 }
 
 /// Ends one session, or all sessions of the account.
@@ -93,7 +93,8 @@ pub(crate) async fn end_session(
     let name = form.text("session").to_owned();
     if name == EVERY_SESSION {
         if let Err(rejection) = user.confirm(&request, &form).await? {
-            return ask(user, &SIGN_OUT_EVERYWHERE, Some((&form, &rejection))).await;
+            let draft = Draft::rejected(&form, &rejection);
+            return ask(user, &SIGN_OUT_EVERYWHERE, draft).await;
         }
         return log_out(user, Scope::Account).await;
     }
@@ -104,7 +105,7 @@ pub(crate) async fn end_session(
 /// Asks before it replaces the secrets.
 pub(crate) async fn ask_secrets(ending: EndingUser) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
-    ask(user, &REPLACE_SECRETS, None).await
+    ask(user, &REPLACE_SECRETS, Draft::default()).await
 }
 
 /// Replaces the login secret and the recovery code.
@@ -117,7 +118,9 @@ pub(crate) async fn replace_secrets(
     user.check(&form)?;
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,
-        Err(rejection) => return ask(user, &REPLACE_SECRETS, Some((&form, &rejection))).await,
+        Err(rejection) => {
+            return ask(user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
+        }
     };
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let secrets = user.app.api.sealpost.accounts.replace_secrets(owner).await;
@@ -139,16 +142,16 @@ pub(crate) async fn show_secrets(ending: EndingUser) -> PageResponse {
 async fn ask(
     user: &SignedInUser,
     question: &'static Question,
-    rejected: Option<(&Form, &Rejection)>,
+    draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
     let main = QuestionPage {
         base: user.base(),
         form_token: &user.form_token,
         question,
         needs_secret: user.needs_secret().await?,
-        draft: rejected.map(|(form, why)| Draft::rejected(form, why)).unwrap_or_default(),
+        draft,
     };
-    Ok(PageResponse::of_form(user.frame(), question.title, main.draft, &main))
+    Ok(PageResponse::of_form(user.frame(), question.title, draft, &main))
 }
 
 const REPLACE_SECRETS: Question = Question {

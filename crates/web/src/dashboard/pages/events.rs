@@ -3,7 +3,7 @@
 mod query;
 mod redelivery;
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_domain::{EventId, EventKind, Timestamp, WebhookStatus};
 use sealpost_service::{EventLogCursor, ListEvents, LoggedWebhook};
@@ -15,7 +15,7 @@ use self::redelivery::SELECTED_MAX;
 use super::{
     identity::IdentityHead,
     logged_event::{LoggedDelivery, events_of},
-    scope::Scope,
+    scope::{Scope, tab_of},
 };
 use crate::{
     assets::LIVE,
@@ -58,35 +58,21 @@ struct Problem {
     field: &'static str,
 }
 
+/// Lists the events of the account, or of the identity in the path. With an id in the query, redirects to this event.
 pub(crate) async fn show(
     user: SignedInUser,
+    request: HttpRequest,
     query: web::Query<EventsQuery>,
 ) -> Result<PageResponse, PageResponse> {
-    find_or_list(&user, None, &query).await
-}
-
-pub(crate) async fn show_tab(
-    user: SignedInUser,
-    key: web::Path<String>,
-    query: web::Query<EventsQuery>,
-) -> Result<PageResponse, PageResponse> {
-    find_or_list(&user, Some(&key), &query).await
-}
-
-async fn find_or_list(
-    user: &SignedInUser,
-    tab: Option<&str>,
-    query: &EventsQuery,
-) -> Result<PageResponse, PageResponse> {
-    let scope = Scope::load(user, tab, &query.identity).await?;
+    let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
     let wanted = query.id.trim();
     if wanted.is_empty() {
         let text = query.before().err().map_or("", |_malformed| MALFORMED_TIME).to_owned();
-        return page(user, &scope, query, Problem { text, field: "before" }).await;
+        return page(&user, &scope, &query, Problem { text, field: "before" }).await;
     }
     let Ok(event) = wanted.parse::<EventId>() else {
         let text = "This is not the id of an event. Ids begin with env_ or evt_.".to_owned();
-        return page(user, &scope, query, Problem { text, field: "id" }).await;
+        return page(&user, &scope, &query, Problem { text, field: "id" }).await;
     };
     let key = match scope.key() {
         Some(key) => Some(key),
@@ -94,7 +80,7 @@ async fn find_or_list(
     };
     let Some(key) = key else {
         let text = "No identity of this account has an event with this id.".to_owned();
-        return page(user, &scope, query, Problem { text, field: "id" }).await;
+        return page(&user, &scope, &query, Problem { text, field: "id" }).await;
     };
     Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{key}/events/{event}")))
 }
@@ -102,39 +88,21 @@ async fn find_or_list(
 /// Sends the selected events again.
 pub(crate) async fn redeliver(
     user: SignedInUser,
+    request: HttpRequest,
     query: web::Query<EventsQuery>,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    redeliver_from(&user, None, &query, &form).await
-}
-
-/// Sends the selected events of an identity again.
-pub(crate) async fn redeliver_tab(
-    user: SignedInUser,
-    key: web::Path<String>,
-    query: web::Query<EventsQuery>,
-    form: Form,
-) -> Result<PageResponse, PageResponse> {
-    redeliver_from(&user, Some(&key), &query, &form).await
-}
-
-async fn redeliver_from(
-    user: &SignedInUser,
-    tab: Option<&str>,
-    query: &EventsQuery,
-    form: &Form,
-) -> Result<PageResponse, PageResponse> {
-    user.check(form)?;
-    let scope = Scope::load(user, tab, &query.identity).await?;
-    let single_use = SingleUse::begin(&user.app, user.frame(), form).await?;
-    match send_again(user, form).await {
+    user.check(&form)?;
+    let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+    match send_again(&user, &form).await {
         Ok(Ok(result)) => {
             let page = format!("{}/events{}", scope.path(), query.filter());
             Ok(single_use.done(Flash::notice(&page, result)).await)
         }
         Ok(Err(text)) => {
             single_use.release().await?;
-            page(user, &scope, query, Problem { text, field: "" }).await
+            page(&user, &scope, &query, Problem { text, field: "" }).await
         }
         Err(rejected) => {
             single_use.release().await?;

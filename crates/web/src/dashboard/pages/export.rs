@@ -5,7 +5,7 @@ use askama::Template;
 use sealpost_api::exported_account;
 
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection},
+    forms::{Draft, Form},
     response::PageResponse,
     session::SignedInUser,
 };
@@ -20,7 +20,7 @@ struct ExportPage<'a> {
 }
 
 pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
-    page(&user, None).await
+    page(&user, Draft::default()).await
 }
 
 /// Responds with the file.
@@ -33,22 +33,20 @@ pub(crate) async fn submit(
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,
         Err(rejection) => {
-            return Ok(page(&user, Some((&form, &rejection))).await?.respond_to(&request));
+            let page = page(&user, Draft::rejected(&form, &rejection)).await?;
+            return Ok(page.respond_to(&request));
         }
     };
     let begun = user.app.api.sealpost.accounts.begin_export(owner).await;
     Ok(exported_account(&user.app.api, begun.map_err(|error| user.error_response(&error))?))
 }
 
-async fn page(
-    user: &SignedInUser,
-    rejected: Option<(&Form, &Rejection)>,
-) -> Result<PageResponse, PageResponse> {
+async fn page(user: &SignedInUser, draft: Draft<'_>) -> Result<PageResponse, PageResponse> {
     let main = ExportPage {
         base: user.base(),
         form_token: &user.form_token,
         needs_secret: user.needs_secret().await?,
-        draft: rejected.map(|(form, why)| Draft::rejected(form, why)).unwrap_or_default(),
+        draft,
     };
-    Ok(PageResponse::of_form(user.frame(), "Export your data", main.draft, &main))
+    Ok(PageResponse::of_form(user.frame(), "Export your data", draft, &main))
 }

@@ -4,7 +4,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{KeyStatus, Timestamp, ports::DailyCount};
-use sealpost_service::{KeyPage, KeyStanding, PendingCount, WebhookReport};
+use sealpost_service::{KeyStanding, PendingCount};
 
 use super::key_of;
 use crate::dashboard::{
@@ -52,12 +52,6 @@ struct Tab {
     to: &'static str,
 }
 
-/// The data of the page, as the service returned it.
-pub(super) struct IdentityView {
-    pub(super) key: KeyPage,
-    pub(super) webhooks: Vec<WebhookReport>,
-}
-
 impl<'a> IdentityHead<'a> {
     /// Creates the head. `current` is the end of the path of the current tab.
     pub(super) fn new(user: &'a SignedInUser, key: &'a KeyStanding, current: &'static str) -> Self {
@@ -69,9 +63,11 @@ pub(crate) async fn show(
     user: SignedInUser,
     key: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
-    let view = load(&user, &key).await?;
-    let (key, now) = (&view.key.standing, user.app.api.clock.now());
-    let states = view.webhooks.iter().map(|report| state_of(&report.webhook));
+    let id = key_of(&user, &key)?;
+    let (view, webhooks) =
+        user.ask(async |owner| Ok((owner.key(&id).await?, owner.webhooks(&id).await?))).await?;
+    let (key, now) = (&view.standing, user.app.api.clock.now());
+    let states = webhooks.iter().map(|report| state_of(&report.webhook));
     let main = IdentityPage {
         base: user.base(),
         head: IdentityHead::new(&user, key, ""),
@@ -79,12 +75,12 @@ pub(crate) async fn show(
         now,
         contact: user.app.sales_contact.as_deref(),
         meters: usage_meters(&key.usage, now),
-        days: &view.key.days,
-        sent: view.key.days.iter().map(|day| day.sent).sum(),
-        received: view.key.days.iter().map(|day| day.received).sum(),
-        is_quiet: view.key.days.iter().all(|day| day.sent + day.received + day.delivered == 0),
-        chart: activity_chart(&view.key.days),
-        pending: view.key.pending,
+        days: &view.days,
+        sent: view.days.iter().map(|day| day.sent).sum(),
+        received: view.days.iter().map(|day| day.received).sum(),
+        is_quiet: view.days.iter().all(|day| day.sent + day.received + day.delivered == 0),
+        chart: activity_chart(&view.days),
+        pending: view.pending,
         failing: states.filter(|state| state.is_unhealthy()).count(),
     };
     Ok(PageResponse::ok(user.frame(), key.label.as_str(), &main))
@@ -98,14 +94,6 @@ fn activity_chart(days: &[DailyCount]) -> DayChart {
         second: day.received,
         title: format!("{} sent, {} received", thousands(day.sent), thousands(day.received)),
     }))
-}
-
-pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView, PageResponse> {
-    let key = key_of(user, key)?;
-    user.ask(async move |owner| {
-        Ok(IdentityView { key: owner.key(&key).await?, webhooks: owner.webhooks(&key).await? })
-    })
-    .await
 }
 
 const TABS: [Tab; 5] = [

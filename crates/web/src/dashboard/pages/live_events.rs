@@ -26,7 +26,7 @@ use self::stream_position::StreamPosition;
 use super::{
     events::{ENTRIES_PER_PAGE, EventsQuery},
     logged_event::LoggedDelivery,
-    scope::Scope,
+    scope::{Scope, tab_of},
 };
 use crate::dashboard::{
     live::{LiveStream, StreamEnd},
@@ -59,34 +59,16 @@ struct Follower {
     is_over: bool,
 }
 
+/// Follows the event log of the account, or of the identity in the path.
 pub(crate) async fn follow(
     user: SignedInUser,
     query: web::Query<EventsQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, PageResponse> {
-    stream(user, None, query, &request).await
-}
-
-/// Follows the event log of one identity.
-pub(crate) async fn follow_tab(
-    user: SignedInUser,
-    key: web::Path<String>,
-    query: web::Query<EventsQuery>,
-    request: HttpRequest,
-) -> Result<HttpResponse, PageResponse> {
-    stream(user, Some(&key), query, &request).await
-}
-
-async fn stream(
-    user: SignedInUser,
-    tab: Option<&str>,
-    query: web::Query<EventsQuery>,
-    request: &HttpRequest,
-) -> Result<HttpResponse, PageResponse> {
     if !query.begins_with_newest_attempt() {
         return Err(PageResponse::not_found(user.frame()));
     }
-    let scope = Scope::load(&user, tab, &query.identity).await?;
+    let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
     let stream = user.app.live.open(user.account_id(), user.source.address).ok_or_else(|| {
         let text = "The service has its largest number of live logs. Reload the page instead.";
         PageResponse::live_limit(user.frame(), StatusCode::SERVICE_UNAVAILABLE, text)

@@ -5,7 +5,7 @@ use askama::Template;
 use sealpost_domain::KeyStatus;
 use sealpost_service::{KeyPage, KeyStanding, PendingCount};
 
-use super::{identity::load, key_of};
+use super::key_of;
 use crate::dashboard::{
     forms::{Draft, Form, Rejection},
     response::{Flash, PageResponse},
@@ -28,7 +28,7 @@ pub(crate) async fn show(
     key: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
-    let view = load(user, &key).await?.key;
+    let view = load(user, &key).await?;
     if view.standing.status == KeyStatus::Revoked {
         let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
         return Ok(PageResponse::redirect(user.site(), &key));
@@ -60,12 +60,17 @@ pub(crate) async fn submit(
         .redirect(&user.app))
 }
 
+async fn load(user: &SignedInUser, key: &str) -> Result<KeyPage, PageResponse> {
+    let id = key_of(user, key)?;
+    user.ask(async move |owner| owner.key(&id).await).await
+}
+
 async fn reject(
     user: &SignedInUser,
     key: &str,
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
-    page(user, &load(user, key).await?.key, draft).await
+    page(user, &load(user, key).await?, draft).await
 }
 
 async fn page(

@@ -1,6 +1,7 @@
 //! The identities whose events or envelopes a page lists: one identity on its own tab, or the identities of the
 //! account.
 
+use actix_web::HttpRequest;
 use sealpost_domain::{ApiKeyId, KeyStatus};
 use sealpost_service::KeyStanding;
 
@@ -14,6 +15,11 @@ pub(super) struct Scope {
     is_tab: bool,
     /// The identity that the filter of a page of the account selects.
     chosen: Option<ApiKeyId>,
+}
+
+/// Returns the API key in the path of a tab. `None` on a page of the account.
+pub(super) fn tab_of(request: &HttpRequest) -> Option<&str> {
+    request.match_info().get("key")
 }
 
 impl Scope {

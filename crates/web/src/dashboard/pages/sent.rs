@@ -1,6 +1,6 @@
 //! The envelopes that an identity or the account sent, with filters, and the receipt of one envelope.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_domain::{ApiKeyId, KeyStatus, ReceiptState, ThreadId, Timestamp};
 use sealpost_service::{
@@ -8,7 +8,11 @@ use sealpost_service::{
 };
 use serde::Deserialize;
 
-use super::{identity::IdentityHead, key_of, scope::Scope};
+use super::{
+    identity::IdentityHead,
+    key_of,
+    scope::{Scope, tab_of},
+};
 use crate::dashboard::{
     forms::Rejection,
     response::PageResponse,
@@ -105,19 +109,33 @@ impl SentPage<'_> {
     }
 }
 
+/// Lists the envelopes that the account, or the identity in the path, sent.
 pub(crate) async fn show(
     user: SignedInUser,
+    request: HttpRequest,
     query: web::Query<SentFilter>,
 ) -> Result<PageResponse, PageResponse> {
-    page(&user, None, &query).await
-}
-
-pub(crate) async fn show_tab(
-    user: SignedInUser,
-    key: web::Path<String>,
-    query: web::Query<SentFilter>,
-) -> Result<PageResponse, PageResponse> {
-    page(&user, Some(&key), &query).await
+    let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
+    let (log, problem) = match query.list() {
+        Ok(list) => read(&user, scope.key(), list, ReceiptState::from_name(&query.state)).await?,
+        Err(problem) => (None, Some(problem)),
+    };
+    let SentLog { entries, next, has_more_keys } =
+        log.unwrap_or(SentLog { entries: Vec::new(), next: None, has_more_keys: false });
+    let main = SentPage {
+        base: user.base(),
+        base_url: &user.site().base_url,
+        now: user.app.api.clock.now(),
+        path: format!("{}/sent", scope.path()),
+        head: scope.head(&user, "/sent"),
+        scope: &scope,
+        entries,
+        next,
+        has_more_keys,
+        query: &query,
+        problem,
+    };
+    Ok(PageResponse::ok(user.frame(), "Sent", &main))
 }
 
 /// Shows the receipt of one envelope.
@@ -135,34 +153,6 @@ pub(crate) async fn show_receipt(
     let (base, now) = (user.base(), user.app.api.clock.now());
     let main = ReceiptPage { base, now, key: &key, receipt, recipient };
     Ok(PageResponse::ok(user.frame(), "Receipt", &main))
-}
-
-async fn page(
-    user: &SignedInUser,
-    tab: Option<&str>,
-    query: &SentFilter,
-) -> Result<PageResponse, PageResponse> {
-    let scope = Scope::load(user, tab, &query.identity).await?;
-    let (log, problem) = match query.list() {
-        Ok(list) => read(user, scope.key(), list, ReceiptState::from_name(&query.state)).await?,
-        Err(problem) => (None, Some(problem)),
-    };
-    let SentLog { entries, next, has_more_keys } =
-        log.unwrap_or(SentLog { entries: Vec::new(), next: None, has_more_keys: false });
-    let main = SentPage {
-        base: user.base(),
-        base_url: &user.site().base_url,
-        now: user.app.api.clock.now(),
-        path: format!("{}/sent", scope.path()),
-        head: scope.head(user, "/sent"),
-        scope: &scope,
-        entries,
-        next,
-        has_more_keys,
-        query,
-        problem,
-    };
-    Ok(PageResponse::ok(user.frame(), "Sent", &main))
 }
 
 /// Reads a page of the sent envelopes. If the service refuses the recipient in the filter, returns the rejection
