@@ -10,11 +10,7 @@ pub(crate) mod resolver;
 
 use std::{
     rc::Rc,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-        mpsc,
-    },
+    sync::{Arc, mpsc},
     thread,
     time::Duration,
 };
@@ -23,6 +19,7 @@ use sealpost_domain::{
     RELAY_URL,
     ports::{TargetGuard, VettedUrl},
 };
+use tokio::sync::Semaphore;
 use url::{Host, Url};
 
 pub use self::policy::AddressPolicy;
@@ -33,8 +30,8 @@ use self::resolver::{NameResolver, ResolveFailure};
 pub struct AddressGuard {
     policy: AddressPolicy,
     new_resolver: fn() -> Rc<dyn NameResolver>,
-    /// Number of DNS lookups in progress. All clones of this guard share the counter.
-    lookups: Arc<AtomicUsize>,
+    /// Bounds the concurrent DNS lookups, for all clones of this guard together.
+    lookups: Arc<Semaphore>,
 }
 
 impl AddressGuard {
@@ -47,7 +44,7 @@ impl AddressGuard {
         policy: AddressPolicy,
         new_resolver: fn() -> Rc<dyn NameResolver>,
     ) -> Self {
-        Self { policy, new_resolver, lookups: Arc::default() }
+        Self { policy, new_resolver, lookups: Arc::new(Semaphore::new(LOOKUPS_MAX)) }
     }
 
     /// Looks up a host name.
@@ -57,7 +54,9 @@ impl AddressGuard {
     /// would let slow name servers block registration for all accounts. To wait longer would block the threads of other
     /// requests.
     fn look_up(&self, name: &str) -> Lookup {
-        let Some(permit) = LookupPermit::acquire(&self.lookups) else { return Lookup::Unknown };
+        let Ok(permit) = Arc::clone(&self.lookups).try_acquire_owned() else {
+            return Lookup::Unknown;
+        };
         let (sender, receiver) = mpsc::channel();
         let (name, new_resolver, policy) =
             (name.to_owned(), self.new_resolver, self.policy.clone());
@@ -117,23 +116,6 @@ enum Lookup {
     Unresolved,
 }
 
-/// The permission to run one DNS lookup. Dropping the value returns the permission.
-struct LookupPermit(Arc<AtomicUsize>);
-
-impl LookupPermit {
-    fn acquire(lookups: &Arc<AtomicUsize>) -> Option<Self> {
-        let increment = |count| (count < LOOKUPS_MAX).then_some(count + 1);
-        let acquired = lookups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increment);
-        acquired.is_ok().then(|| Self(Arc::clone(lookups)))
-    }
-}
-
-impl Drop for LookupPermit {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// Maximum number of concurrent DNS lookups. Each lookup blocks one of the threads that process API requests.
 const LOOKUPS_MAX: usize = 8;
 /// Maximum time to wait for one DNS lookup. Slightly longer than the timeout of the resolver, which is 3 s.
@@ -169,11 +151,11 @@ mod tests {
     fn lookups_are_bounded_and_a_full_bound_accepts_the_name() {
         let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
         let vet = || guard.clone().vet("https://private.test/");
-        let mut permits: Vec<_> =
-            (1..LOOKUPS_MAX).map(|_| LookupPermit::acquire(&guard.lookups).unwrap()).collect();
+        let permit = || guard.lookups.try_acquire().unwrap();
+        let mut permits: Vec<_> = (1..LOOKUPS_MAX).map(|_| permit()).collect();
         assert!(vet().is_err(), "the last permit is free");
         assert!(vet().is_err(), "the permit was returned");
-        permits.push(LookupPermit::acquire(&guard.lookups).unwrap());
+        permits.push(permit());
         assert!(vet().is_ok(), "no permit, no lookup");
         assert!(guard.vet("https://10.0.0.1/").is_err(), "an address needs no lookup");
         drop(permits);

@@ -1,7 +1,7 @@
 //! Tests of the whole dispatcher over real sockets. Also contains the helpers of these tests.
 
 mod address_families;
-mod connections;
+pub(crate) mod connections;
 mod deliveries;
 mod ended_webhooks;
 pub(crate) mod fake_resolver;

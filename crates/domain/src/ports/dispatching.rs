@@ -140,8 +140,8 @@ pub trait Dispatch: Send + Sync {
 
     /// Sends a test event at once and without retries, and calls `finish` with the result. Never blocks.
     ///
-    /// Returns `false` if too many test events are in progress. If the dispatcher stops or cannot decrypt the signing
-    /// secrets, drops `finish` without calling it.
+    /// Returns `false` if too many test events are in progress. If the dispatcher stops, or cannot decrypt the signing
+    /// secrets or build the request, drops `finish` without calling it.
     fn test(&self, event: TestEvent, finish: FinishTest) -> bool;
 
     /// Returns the value of the header `webhook-signature` of a request that is sent to `target` at `at`, signed with

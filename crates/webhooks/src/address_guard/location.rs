@@ -139,6 +139,7 @@ const URL_LEN_MAX: usize = 2048;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::connections::CLOSED_HOSTS;
 
     fn parse(raw: &str) -> Result<String, String> {
         AddressPolicy::default().parse_url(raw).map(String::from)
@@ -165,62 +166,27 @@ mod tests {
 
     #[test]
     fn no_notation_of_a_closed_address_is_accepted() {
-        for host in [
-            "127.0.0.1",
-            "127.1",
+        let others = [
             "127.0.1",
-            "2130706433",
-            "0x7f000001",
-            "0x7f.1",
             "0X7F.0.0.1",
-            "017700000001",
-            "0177.0.0.1",
             "0177.1",
-            "0",
-            "0.0.0.0",
             "127.0.0.1.",
             "①②⑦.0.0.1",
             "127。0。0。1",
             "%31%32%37.0.0.1",
-            "10.0.0.1",
             "012.0.0.1",
-            "100.64.0.1",
-            "169.254.169.254",
-            "2852039166",
             "0xa9fea9fe",
-            "0251.0376.0251.0376",
-            "168.63.129.16",
-            "172.16.0.1",
             "192.168.1.1",
             "3232235777",
-            "198.18.0.1",
-            "224.0.0.1",
-            "255.255.255.255",
-            "[::]",
-            "[::1]",
-            "[0:0:0:0:0:0:0:1]",
-            "[::ffff:127.0.0.1]",
-            "[::ffff:7f00:1]",
-            "[::127.0.0.1]",
-            "[::ffff:0:127.0.0.1]",
             "[64:ff9b::127.0.0.1]",
             "[64:ff9b:1::1]",
-            "[100::1]",
-            "[2001::1]",
-            "[2001:db8::1]",
             "[2002:7f00:1::]",
-            "[3fff::1]",
-            "[5f00::1]",
-            "[fc00::1]",
-            "[fd00:ec2::254]",
-            "[fe80::1]",
-            "[fec0::1]",
-            "[ff02::1]",
             "localhost",
             "LOCALHOST",
             "a.localhost",
             "loc%61lhost",
-        ] {
+        ];
+        for host in CLOSED_HOSTS.iter().chain(&others) {
             assert_eq!(parse(&format!("https://{host}/")), Err(NOT_PUBLIC.to_owned()), "{host}");
         }
     }

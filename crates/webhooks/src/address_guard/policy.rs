@@ -22,7 +22,7 @@ impl AddressPolicy {
         // Ignores NAT64 addresses if the host also has IPv4 addresses. Name servers with DNS64 add a NAT64 address to
         // such hosts.
         if ips.iter().any(IpAddr::is_ipv4) {
-            ips.retain(|ip| !is_nat64(*ip));
+            ips.retain(|ip| !NAT64.contains(ip));
         }
         ips.iter().all(|ip| self.allows(*ip)).then_some(ips)
     }
@@ -30,73 +30,53 @@ impl AddressPolicy {
     /// Whether webhook requests may connect to `ip`.
     pub fn allows(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
-        if self.denied.iter().any(|network| network.contains(&ip)) {
+        let is_in = |networks: &[IpNet]| networks.iter().any(|network| network.contains(&ip));
+        if is_in(&self.denied) {
             return false;
         }
-        match ip {
-            IpAddr::V4(ip) if self.dev && ip.is_loopback() => true,
-            IpAddr::V6(ip) if self.dev && ip.is_loopback() => true,
-            IpAddr::V4(ip) => !CLOSED_V4.iter().any(|(net, length)| contains_v4(*net, *length, ip)),
-            IpAddr::V6(ip) => {
-                contains_v6(OPEN_V6.0, OPEN_V6.1, ip)
-                    && !CLOSED_V6.iter().any(|(net, length)| contains_v6(*net, *length, ip))
-            }
-        }
+        let is_open = !is_in(CLOSED) && (ip.is_ipv4() || OPEN_V6.contains(&ip));
+        is_open || (self.dev && ip.is_loopback())
     }
 }
 
-/// Whether `ip` stands for an IPv4 address behind a translator (RFC 6052).
-fn is_nat64(ip: IpAddr) -> bool {
-    matches!(ip, IpAddr::V6(ip) if contains_v6(NAT64.0, NAT64.1, ip))
+const fn v4(a: u8, b: u8, c: u8, d: u8, length: u8) -> IpNet {
+    IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(a, b, c, d)), length)
 }
 
-fn contains_v4(net: Ipv4Addr, length: u32, ip: Ipv4Addr) -> bool {
-    (net.to_bits() ^ ip.to_bits()).leading_zeros() >= length
+const fn v6(a: u16, b: u16, length: u8) -> IpNet {
+    IpNet::new_assert(IpAddr::V6(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0)), length)
 }
 
-fn contains_v6(net: Ipv6Addr, length: u32, ip: Ipv6Addr) -> bool {
-    (net.to_bits() ^ ip.to_bits()).leading_zeros() >= length
-}
-
-const fn v4(a: u8, b: u8, c: u8, d: u8) -> Ipv4Addr {
-    Ipv4Addr::new(a, b, c, d)
-}
-
-const fn v6(a: u16, b: u16) -> Ipv6Addr {
-    Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0)
-}
-
-const CLOSED_V4: &[(Ipv4Addr, u32)] = &[
-    (v4(0, 0, 0, 0), 8),        // this network
-    (v4(10, 0, 0, 0), 8),       // private
-    (v4(100, 64, 0, 0), 10),    // carrier-grade NAT
-    (v4(127, 0, 0, 0), 8),      // loopback
-    (v4(168, 63, 129, 16), 32), // Azure host agent, a public number with private use
-    (v4(169, 254, 0, 0), 16),   // link-local, includes cloud metadata services
-    (v4(172, 16, 0, 0), 12),    // private
-    (v4(192, 0, 0, 0), 24),     // protocol assignments
-    (v4(192, 0, 2, 0), 24),     // documentation
-    (v4(192, 88, 99, 0), 24),   // 6to4 relays
-    (v4(192, 168, 0, 0), 16),   // private
-    (v4(198, 18, 0, 0), 15),    // benchmarks
-    (v4(198, 51, 100, 0), 24),  // documentation
-    (v4(203, 0, 113, 0), 24),   // documentation
-    (v4(224, 0, 0, 0), 4),      // multicast
-    (v4(240, 0, 0, 0), 4),      // reserved, and broadcast
+/// Networks of special-purpose addresses that contain no public service.
+const CLOSED: &[IpNet] = &[
+    v4(0, 0, 0, 0, 8),        // this network
+    v4(10, 0, 0, 0, 8),       // private
+    v4(100, 64, 0, 0, 10),    // carrier-grade NAT
+    v4(127, 0, 0, 0, 8),      // loopback
+    v4(168, 63, 129, 16, 32), // Azure host agent, a public number with private use
+    v4(169, 254, 0, 0, 16),   // link-local, includes cloud metadata services
+    v4(172, 16, 0, 0, 12),    // private
+    v4(192, 0, 0, 0, 24),     // protocol assignments
+    v4(192, 0, 2, 0, 24),     // documentation
+    v4(192, 88, 99, 0, 24),   // 6to4 relays
+    v4(192, 168, 0, 0, 16),   // private
+    v4(198, 18, 0, 0, 15),    // benchmarks
+    v4(198, 51, 100, 0, 24),  // documentation
+    v4(203, 0, 113, 0, 24),   // documentation
+    v4(224, 0, 0, 0, 4),      // multicast
+    v4(240, 0, 0, 0, 4),      // reserved, and broadcast
+    v6(0x2001, 0, 23),        // protocol assignments: Teredo, ORCHID, benchmarks
+    v6(0x2001, 0xdb8, 32),    // documentation
+    v6(0x2002, 0, 16),        // 6to4, can express any IPv4 address
+    v6(0x3fff, 0, 20),        // documentation
 ];
 
 /// The IPv6 network of global unicast addresses. All IPv6 addresses outside this network are forbidden: loopback,
 /// NAT64, discard, unique local, link-local, multicast.
-const OPEN_V6: (Ipv6Addr, u32) = (v6(0x2000, 0), 3);
+const OPEN_V6: IpNet = v6(0x2000, 0, 3);
 
-const NAT64: (Ipv6Addr, u32) = (v6(0x64, 0xff9b), 96);
-
-const CLOSED_V6: &[(Ipv6Addr, u32)] = &[
-    (v6(0x2001, 0), 23),     // protocol assignments: Teredo, ORCHID, benchmarks
-    (v6(0x2001, 0xdb8), 32), // documentation
-    (v6(0x2002, 0), 16),     // 6to4, can express any IPv4 address
-    (v6(0x3fff, 0), 20),     // documentation
-];
+/// Addresses that stand for an IPv4 address behind a translator (RFC 6052).
+const NAT64: IpNet = v6(0x64, 0xff9b, 96);
 
 #[cfg(test)]
 mod tests {

@@ -13,11 +13,7 @@ pub(crate) struct Deferral {
 }
 
 impl Deferral {
-    /// Returns a range that contains only the current time: the delivery is due at once.
-    pub(crate) fn none(now: Timestamp) -> Self {
-        Self::until(now)
-    }
-
+    /// Returns a range that contains only one time. If this is the current time, the delivery is due at once.
     pub(crate) fn until(due_at: Timestamp) -> Self {
         Self { from: due_at, spread: Duration::ZERO }
     }

@@ -158,7 +158,7 @@ impl DeliveryWorker {
 
     fn report_aging_targets(&self) {
         let now = self.context.clock.now();
-        self.context.shared.aging_targets.add(self.targets.targets_to_refresh(now));
+        self.context.shared.aging_targets.lock().extend(self.targets.targets_to_refresh(now));
     }
 
     fn start_attempts(&mut self) {

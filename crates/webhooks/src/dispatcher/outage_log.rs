@@ -16,6 +16,20 @@ impl OutageLog {
         Self { work, is_failing: false }
     }
 
+    /// Records the result of a call. Returns its value, or `None` after a failure.
+    pub(super) fn record<T>(&mut self, result: Result<T, StoreError>) -> Option<T> {
+        match result {
+            Ok(value) => {
+                self.record_success();
+                Some(value)
+            }
+            Err(error) => {
+                self.record_failure(&error);
+                None
+            }
+        }
+    }
+
     /// Logs the first of several failures in a row. Ignores conflicts between transactions, which are not an outage.
     pub(super) fn record_failure(&mut self, error: &StoreError) {
         if matches!(error, StoreError::Contended(_)) {

@@ -8,48 +8,34 @@ use std::{
 
 use sealpost_domain::{
     AttemptResult, Timestamp,
-    ports::{ExpeditedDelivery, Outbox, StoreError},
+    ports::{Outbox, StoreError},
 };
 
 use super::{outage_log::OutageLog, outcome_message::OutcomeMessage, shared_state::SharedState};
-use crate::{
-    queue::release_batch::ReleaseBatch,
-    settings::{Bounds, Settings},
-};
+use crate::{queue::release_batch::ReleaseBatch, settings::Settings};
 
 pub(super) struct OutcomeWriter {
-    inbox: Receiver<OutcomeMessage>,
-    outbox: Arc<dyn Outbox>,
-    failing_max: Duration,
-    bounds: Bounds,
-    shared: Arc<SharedState>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) inbox: Receiver<OutcomeMessage>,
+    pub(super) outbox: Arc<dyn Outbox>,
+    pub(super) shared: Arc<SharedState>,
 }
 
 impl OutcomeWriter {
-    pub(super) fn new(
-        settings: &Settings,
-        inbox: Receiver<OutcomeMessage>,
-        outbox: Arc<dyn Outbox>,
-        shared: Arc<SharedState>,
-    ) -> Self {
-        let Settings { failing_max, bounds, .. } = *settings;
-        Self { inbox, outbox, failing_max, bounds, shared }
-    }
-
     /// Processes messages until all delivery workers have ended and no message is left.
     pub(super) fn run(self) {
         let mut outages =
             ["record outcomes", "release", "release to relays", "expedite"].map(OutageLog::new);
         let [recording, releasing, awaiting, expediting] = &mut outages;
+        let bounds = &self.settings.bounds;
         while let Ok(first) = self.inbox.recv() {
             // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
-            self.shared.shutdown.sleep(self.bounds.outcome_linger);
+            self.shared.shutdown.sleep(bounds.outcome_linger);
             let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
             // When the connection of a relay ends, its deliveries arrive in several messages. All get the same due
             // time, which keeps their order.
             let mut awaits: Option<ReleaseBatch> = None;
-            let others =
-                self.inbox.try_iter().take(self.bounds.outcome_batch_max.saturating_sub(1));
+            let others = self.inbox.try_iter().take(bounds.outcome_batch_max.saturating_sub(1));
             for message in std::iter::once(first).chain(others) {
                 match message {
                     OutcomeMessage::AwaitRelay(batch) => match &mut awaits {
@@ -66,38 +52,20 @@ impl OutcomeWriter {
                 self.record(&results, recording);
                 self.shared.capacity.release(results.len());
             }
-            for batch in releases {
-                self.release(&batch, releasing);
-                self.shared.capacity.release(batch.held.len());
-            }
-            if let Some(ReleaseBatch { held, due_at }) = awaits {
-                match self.outbox.await_relay(&held, due_at) {
-                    Ok(()) => awaiting.record_success(),
-                    Err(error) => awaiting.record_failure(&error),
-                }
+            // If the database fails, any node can claim the deliveries of a release at the end of their leases.
+            for ReleaseBatch { held, due_at } in releases {
+                releasing.record(self.outbox.release(&held, due_at));
                 self.shared.capacity.release(held.len());
             }
-            // Expedites last, because a delivery must be released before it can become due earlier.
-            for batch in expedited.chunks(self.bounds.release_batch_max.max(1)) {
-                self.expedite(batch, expediting);
+            if let Some(ReleaseBatch { held, due_at }) = awaits {
+                awaiting.record(self.outbox.await_relay(&held, due_at));
+                self.shared.capacity.release(held.len());
             }
-        }
-    }
-
-    /// Makes deliveries due earlier. If the database fails, the due times stay unchanged.
-    fn expedite(&self, batch: &[ExpeditedDelivery], outage: &mut OutageLog) {
-        match self.outbox.expedite(batch) {
-            Ok(()) => outage.record_success(),
-            Err(error) => outage.record_failure(&error),
-        }
-    }
-
-    /// Returns deliveries to the database with a new due time. If the database fails, any node can claim the deliveries
-    /// at the end of their leases.
-    fn release(&self, ReleaseBatch { held, due_at }: &ReleaseBatch, outage: &mut OutageLog) {
-        match self.outbox.release(held, *due_at) {
-            Ok(()) => outage.record_success(),
-            Err(error) => outage.record_failure(&error),
+            // Expedites last, because a delivery must be released before it can become due earlier. If the database
+            // fails, the due times stay unchanged.
+            for batch in expedited.chunks(bounds.release_batch_max.max(1)) {
+                expediting.record(self.outbox.expedite(batch));
+            }
         }
     }
 
@@ -105,7 +73,7 @@ impl OutcomeWriter {
     /// [`record_unlogged`](Self::record_unlogged), except during a shutdown.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
-            match self.outbox.record_outcomes(batch, self.failing_max) {
+            match self.outbox.record_outcomes(batch, self.settings.failing_max) {
                 Ok(()) => return outage.record_success(),
                 // The same batch would fail again. Splits the batch in halves, to separate the faulty outcome from the
                 // others.
@@ -134,7 +102,7 @@ impl OutcomeWriter {
     /// be the reason for the refusal.
     fn record_refused(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let bare: Vec<_> = batch.iter().map(AttemptResult::without_text).collect();
-        match self.outbox.record_outcomes(&bare, self.failing_max) {
+        match self.outbox.record_outcomes(&bare, self.settings.failing_max) {
             Ok(()) => outage.record_success(),
             Err(_) => self.record_unlogged(batch, outage),
         }
@@ -185,13 +153,24 @@ const RETRY_PAUSES_MS: [u64; 8] = [50, 100, 250, 500, 1000, 2000, 3000, 3000];
 mod tests {
     use std::sync::mpsc;
 
-    use sealpost_domain::{DeliveryId, Outcome, ReceiverResponse};
+    use sealpost_domain::{DeliveryId, LeasedDelivery, Outcome, ReceiverResponse};
 
     use super::*;
-    use crate::{
-        Settings,
-        tests::memory_outbox::{MemoryOutbox, NOW, delivery},
-    };
+    use crate::tests::memory_outbox::{MemoryOutbox, NOW, delivery};
+
+    /// Returns the result of a successful attempt, with a text of the receiver.
+    fn success(held: &LeasedDelivery, at: Timestamp) -> AttemptResult {
+        AttemptResult {
+            id: held.id(),
+            lease: held.lease,
+            attempts: 1,
+            at,
+            duration_ms: 1,
+            response: Some(ReceiverResponse { status: 200, excerpt: "✓".to_owned() }),
+            error_detail: None,
+            outcome: Outcome::Succeeded,
+        }
+    }
 
     /// Records the outcomes of five successful deliveries to receivers that respond with a text. `prepare` gets the
     /// ids of the deliveries. Returns the ids.
@@ -199,33 +178,21 @@ mod tests {
         outbox: &Arc<MemoryOutbox>,
         prepare: impl FnOnce(&[DeliveryId]),
     ) -> Vec<DeliveryId> {
-        let shared = Arc::new(SharedState::new(&Settings::default(), 0));
+        let settings = Arc::new(Settings::default());
+        let shared = Arc::new(SharedState::new(&settings, 0));
         let (messages, inbox) = mpsc::channel();
         let ids: Vec<_> = (0..5)
             .map(|number| {
                 let held = delivery(1, number);
                 outbox.insert(&held, true);
-                let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-                let response = ReceiverResponse { status: 200, excerpt: "✓".to_owned() };
-                let result = AttemptResult {
-                    id,
-                    lease,
-                    attempts: 1,
-                    at: NOW,
-                    duration_ms: 1,
-                    response: Some(response),
-                    error_detail: None,
-                    outcome,
-                };
-                messages.send(OutcomeMessage::Record(result)).unwrap();
-                id
+                messages.send(OutcomeMessage::Record(success(&held, NOW))).unwrap();
+                held.id()
             })
             .collect();
         drop(messages);
         prepare(&ids);
-        let settings = Settings::default();
-        let store = Arc::<MemoryOutbox>::clone(outbox);
-        OutcomeWriter::new(&settings, inbox, store, shared).run();
+        let outbox = Arc::<MemoryOutbox>::clone(outbox);
+        OutcomeWriter { settings, inbox, outbox, shared }.run();
         ids
     }
 
@@ -264,20 +231,8 @@ mod tests {
     fn the_pause_after_an_unrecorded_outcome_grows_with_the_age_of_the_event() {
         let held = delivery(1, 0);
         let after = |age: Duration| {
-            let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-            let (response, error_detail) = (None, None);
             let at = NOW.plus(age);
-            let result = AttemptResult {
-                id,
-                lease,
-                attempts: 1,
-                at,
-                duration_ms: 1,
-                response,
-                error_detail,
-                outcome,
-            };
-            postponed_to(&result).since(at)
+            postponed_to(&success(&held, at)).since(at)
         };
         assert_eq!(after(Duration::ZERO), UNRECORDED_PAUSE_MIN);
         assert_eq!(after(Duration::from_hours(1)), Duration::from_hours(1));

@@ -23,9 +23,7 @@ pub(super) struct RelayClaimer {
     outbox: Arc<dyn Outbox>,
     clock: Arc<dyn Clock>,
     shared: Arc<SharedState>,
-    lease: Duration,
-    retention: Duration,
-    claim_max: usize,
+    settings: Arc<Settings>,
     /// Relays that may have waiting deliveries.
     backlog: HashSet<WebhookId>,
     searched_at: Timestamp,
@@ -35,22 +33,19 @@ pub(super) struct RelayClaimer {
 
 impl RelayClaimer {
     pub(super) fn new(
-        settings: &Settings,
+        settings: Arc<Settings>,
         workers: Arc<WorkerInboxes>,
         outbox: Arc<dyn Outbox>,
         clock: Arc<dyn Clock>,
         shared: Arc<SharedState>,
     ) -> Self {
-        let Settings { lease, retention, claim_max, .. } = *settings;
         let searched_at = clock.now();
         Self {
             workers,
             outbox,
             clock,
             shared,
-            lease,
-            retention,
-            claim_max,
+            settings,
             backlog: HashSet::new(),
             searched_at,
             search_after: None,
@@ -61,17 +56,8 @@ impl RelayClaimer {
     pub(super) fn run(mut self) {
         let mut outage = OutageLog::new("claim for relays");
         while !self.shared.shutdown.is_raised() {
-            let has_more = match self.step() {
-                Ok(has_more) => {
-                    outage.record_success();
-                    has_more
-                }
-                Err(error) => {
-                    outage.record_failure(&error);
-                    false
-                }
-            };
-            if !has_more {
+            let has_more = outage.record(self.step());
+            if !has_more.unwrap_or_default() {
                 self.shared.shutdown.sleep(POLL_INTERVAL);
             }
         }
@@ -112,19 +98,19 @@ impl RelayClaimer {
     }
 
     fn claim(&mut self, now: Timestamp) -> Result<bool, StoreError> {
-        let limit = self.claim_max.min(self.shared.capacity.free_for_claims());
+        let limit = self.settings.claim_max.min(self.shared.capacity.free_for_claims());
         let full = self.shared.full_targets.current();
         let open = self.backlog.iter().filter(|id| !full.contains(id));
         let webhooks: Vec<_> = open.take(limit).copied().collect();
         let Some(per_target_max) = limit.checked_div(webhooks.len()) else { return Ok(false) };
         let claim = Claim {
             now,
-            oldest: now.minus(self.retention),
+            oldest: now.minus(self.settings.retention),
             limit,
             per_target_max,
             full: Vec::new(),
             lease: self.shared.tokens.issue(),
-            lease_until: now.plus(self.lease),
+            lease_until: now.plus(self.settings.lease),
         };
         let claimed = self.outbox.claim_relays(&webhooks, &claim)?;
         let mut counts: HashMap<WebhookId, usize> = HashMap::new();

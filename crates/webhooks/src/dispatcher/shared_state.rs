@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashSet,
-    mem,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -30,7 +29,9 @@ pub(super) struct SharedState {
     pub(super) capacity: Capacity,
     pub(super) host_rates: Arc<HostRates>,
     pub(super) shutdown: ShutdownSignal,
-    pub(super) aging_targets: AgingTargets,
+    /// Webhooks with queued deliveries whose targets were read some time ago. Delivery workers add them. The target
+    /// refresher takes them, and reads the targets again.
+    pub(super) aging_targets: Mutex<HashSet<WebhookId>>,
     pub(super) full_targets: FullTargets,
     pub(super) tokens: LeaseTokens,
     pub(super) relays: Arc<RelayHub>,
@@ -49,7 +50,7 @@ impl SharedState {
             capacity: Capacity::new(settings),
             host_rates: Arc::new(HostRates::new(settings.per_minute_per_host)),
             shutdown: ShutdownSignal::default(),
-            aging_targets: AgingTargets::default(),
+            aging_targets: Mutex::default(),
             full_targets: FullTargets::new(settings.workers()),
             tokens: LeaseTokens::starting_at(random),
             relays: Arc::default(),
@@ -68,21 +69,6 @@ impl SharedState {
     /// Whether a thread of the dispatcher has ended although the dispatcher is not shutting down.
     pub(super) fn is_broken(&self) -> bool {
         !self.is_complete() && !self.shutdown.is_raised()
-    }
-}
-
-/// Ids of webhooks with queued deliveries whose targets were read some time ago. Delivery workers add ids. The target
-/// refresher takes the ids, and reads the targets again.
-#[derive(Debug, Default)]
-pub(super) struct AgingTargets(Mutex<HashSet<WebhookId>>);
-
-impl AgingTargets {
-    pub(super) fn add(&self, ids: impl Iterator<Item = WebhookId>) {
-        self.0.lock().extend(ids);
-    }
-
-    pub(super) fn take(&self) -> Vec<WebhookId> {
-        mem::take(&mut *self.0.lock()).into_iter().collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Claims (leases) due deliveries from the database: retries, deferred deliveries (returned without an attempt), and
 //! deliveries whose node has crashed. Runs on one thread.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use sealpost_domain::{
     Clock, LeasedDelivery, WebhookId,
@@ -16,36 +16,20 @@ pub(super) struct Sweeper {
     outbox: Arc<dyn Outbox>,
     clock: Arc<dyn Clock>,
     shared: Arc<SharedState>,
-    lease: Duration,
-    retention: Duration,
-    sweep_every: Duration,
-    claim_max: usize,
-    claim_per_target_max: usize,
+    settings: Arc<Settings>,
     claim_outage: OutageLog,
 }
 
 impl Sweeper {
     pub(super) fn new(
-        settings: &Settings,
+        settings: Arc<Settings>,
         workers: Arc<WorkerInboxes>,
         outbox: Arc<dyn Outbox>,
         clock: Arc<dyn Clock>,
         shared: Arc<SharedState>,
     ) -> Self {
-        let Settings { lease, retention, sweep_every, claim_max, claim_per_target_max, .. } =
-            *settings;
-        Self {
-            workers,
-            outbox,
-            clock,
-            shared,
-            lease,
-            retention,
-            sweep_every,
-            claim_max,
-            claim_per_target_max,
-            claim_outage: OutageLog::new("claim"),
-        }
+        let claim_outage = OutageLog::new("claim");
+        Self { workers, outbox, clock, shared, settings, claim_outage }
     }
 
     /// Claims due deliveries until the shutdown.
@@ -54,10 +38,10 @@ impl Sweeper {
             match self.claim() {
                 Claimed::All => {
                     let is_over = || self.shared.shutdown.is_raised();
-                    self.shared.full_targets.sleep(self.sweep_every, is_over);
+                    self.shared.full_targets.sleep(self.settings.sweep_every, is_over);
                 }
                 Claimed::TargetCapped | Claimed::NoCapacity => {
-                    self.shared.shutdown.sleep(self.sweep_every / CAPPED_SWEEP_DIVISOR);
+                    self.shared.shutdown.sleep(self.settings.sweep_every / CAPPED_SWEEP_DIVISOR);
                 }
                 Claimed::LimitReached => {}
             }
@@ -70,31 +54,26 @@ impl Sweeper {
         if self.shared.is_broken() {
             return Claimed::All;
         }
-        let capacity = &self.shared.capacity;
-        let limit = self.claim_max.min(capacity.free_for_claims());
+        let (capacity, settings) = (&self.shared.capacity, &self.settings);
+        let limit = settings.claim_max.min(capacity.free_for_claims());
         // Claims only if at least half of a full claim fits into memory. This avoids many small claims.
-        if limit == 0 || limit < self.claim_max.min(capacity.claims_max()).div_ceil(2) {
+        if limit == 0 || limit < settings.claim_max.min(capacity.claims_max()).div_ceil(2) {
             return Claimed::NoCapacity;
         }
         let now = self.clock.now();
         let lease = self.shared.tokens.issue();
-        let (lease_until, per_target_max) = (now.plus(self.lease), self.claim_per_target_max);
+        let lease_until = now.plus(settings.lease);
+        let per_target_max = settings.claim_per_target_max;
         let full = self.shared.full_targets.take();
-        let oldest = now.minus(self.retention);
+        let oldest = now.minus(settings.retention);
         let claim = Claim { now, oldest, limit, per_target_max, full, lease, lease_until };
-        match self.outbox.claim(&claim) {
-            Ok(due) => {
-                self.claim_outage.record_success();
-                let claimed = self.classify(&due, limit);
-                let connected = self.keep_connected(due);
-                self.workers.submit(connected);
-                claimed
-            }
-            Err(error) => {
-                self.claim_outage.record_failure(&error);
-                Claimed::All
-            }
-        }
+        let Some(due) = self.claim_outage.record(self.outbox.claim(&claim)) else {
+            return Claimed::All;
+        };
+        let claimed = self.classify(&due, limit);
+        let connected = self.keep_connected(due);
+        self.workers.submit(connected);
+        claimed
     }
 
     /// Returns the deliveries that this node can attempt. Releases all others to the database: deliveries to
@@ -120,7 +99,7 @@ impl Sweeper {
         }
         if due.len() >= limit {
             Claimed::LimitReached
-        } else if counts.values().any(|count| *count >= self.claim_per_target_max) {
+        } else if counts.values().any(|count| *count >= self.settings.claim_per_target_max) {
             Claimed::TargetCapped
         } else {
             Claimed::All
@@ -148,6 +127,8 @@ const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;
@@ -161,13 +142,13 @@ mod tests {
 
     #[test]
     fn nothing_is_claimed_after_a_thread_ended_unexpectedly() {
-        let (settings, outbox) = (settings(), Arc::new(MemoryOutbox::default()));
+        let (settings, outbox) = (Arc::new(settings()), Arc::new(MemoryOutbox::default()));
         let shared = Arc::new(SharedState::new(&settings, 0));
         let (sender, mut inbox) = unbounded_channel();
         let workers = Arc::new(WorkerInboxes::new(vec![sender], Arc::clone(&shared)));
         let (store, clock) = (Arc::<MemoryOutbox>::clone(&outbox), Arc::new(TestClock::default()));
         clock.advance(Duration::from_hours(500_000));
-        let mut sweeper = Sweeper::new(&settings, workers, store, clock, Arc::clone(&shared));
+        let mut sweeper = Sweeper::new(settings, workers, store, clock, Arc::clone(&shared));
         outbox.insert(&delivery(1, 0), false);
         let mut threads: Vec<_> = (0..6).map(|_| RunningThread::start(&shared)).collect();
         threads.pop();

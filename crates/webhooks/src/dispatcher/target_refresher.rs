@@ -4,7 +4,7 @@
 //! Runs on a separate thread, because a claim of the [sweeper](super::sweeper), which leases due deliveries, can take
 //! longer than the maximum age of a target.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, mem, sync::Arc, time::Duration};
 
 use sealpost_domain::{Clock, WebhookId, ports::Outbox};
 
@@ -27,7 +27,9 @@ impl TargetRefresher {
     pub(super) fn run(self) {
         let mut outage = OutageLog::new("read targets");
         while !self.shared.shutdown.is_raised() {
-            for ids in self.shared.aging_targets.take().chunks(TARGETS_PER_QUERY_MAX) {
+            let aging = mem::take(&mut *self.shared.aging_targets.lock());
+            let aging: Vec<_> = aging.into_iter().collect();
+            for ids in aging.chunks(TARGETS_PER_QUERY_MAX) {
                 self.refresh(ids, &mut outage);
             }
             self.shared.shutdown.sleep(REFRESH_INTERVAL);
@@ -36,15 +38,10 @@ impl TargetRefresher {
 
     fn refresh(&self, ids: &[WebhookId], outage: &mut OutageLog) {
         let read_at = self.clock.now();
-        match self.outbox.active_targets(ids) {
-            Ok(active) => {
-                outage.record_success();
-                let found: HashSet<_> = active.iter().map(|target| target.webhook_id).collect();
-                let inactive = ids.iter().filter(|id| !found.contains(id)).copied().collect();
-                self.workers.refresh(TargetRefresh { active, inactive, read_at });
-            }
-            Err(error) => outage.record_failure(&error),
-        }
+        let Some(active) = outage.record(self.outbox.active_targets(ids)) else { return };
+        let found: HashSet<_> = active.iter().map(|target| target.webhook_id).collect();
+        let inactive = ids.iter().filter(|id| !found.contains(id)).copied().collect();
+        self.workers.refresh(TargetRefresh { active, inactive, read_at });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sends test events, which the owners of webhooks request, on a separate thread. Test events do not wait for
 //! deliveries, and do not count against the limits of deliveries.
 
-use std::{sync::Arc, time::Instant};
+use std::{error::Error, sync::Arc, time::Instant};
 
 use parking_lot::Mutex;
 use sealpost_domain::{
@@ -68,28 +68,23 @@ impl TestSender {
     }
 
     /// Sends a test event on a new connection. The test therefore includes the name lookup, the TCP connection and the
-    /// TLS handshake.
+    /// TLS handshake. Drops `finish` if no request can be built: this is a fault of the service and no result of the
+    /// test.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
         let sender =
             TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());
         let webhook_id = event.target.webhook_id;
-        let sender = match sender {
-            Ok(sender) => sender,
-            Err(error) => {
-                let error: &(dyn std::error::Error + 'static) = &error;
-                tracing::error!(error, webhook.id = %webhook_id, "cannot decrypt the signing secret of a test");
-                return;
-            }
-        };
+        let sender = sender.inspect_err(|error| {
+            let error: &(dyn Error + 'static) = error;
+            tracing::error!(error, webhook.id = %webhook_id, "cannot decrypt the signing secret of a test");
+        });
+        let Ok(sender) = sender else { return };
         let request = SignedRequest::build_test(&event, &sender.keys, self.clock.now());
-        let request = match request {
-            Ok(request) => request,
-            Err(error) => {
-                let error: &(dyn std::error::Error + 'static) = &error;
-                tracing::error!(error, webhook.id = %webhook_id, "cannot build the request of a test");
-                return;
-            }
-        };
+        let request = request.inspect_err(|error| {
+            let error: &(dyn Error + 'static) = error;
+            tracing::error!(error, webhook.id = %webhook_id, "cannot build the request of a test");
+        });
+        let Ok(request) = request else { return };
         in_flight.spawn_local(async move {
             let start = Instant::now();
             let report = sender.send(request).await.unwrap_or_else(|unsent| {

@@ -77,8 +77,14 @@ impl ThreadStarter {
         }
         let inboxes = Arc::new(WorkerInboxes::new(inboxes, Arc::clone(&self.shared)));
         let outbox = || Arc::clone(&self.dependencies.outbox);
+        let settings = || Arc::clone(&self.settings);
         let shared = || Arc::clone(&self.shared);
-        let writer = OutcomeWriter::new(&self.settings, outcome_inbox, outbox(), shared());
+        let writer = OutcomeWriter {
+            settings: settings(),
+            inbox: outcome_inbox,
+            outbox: outbox(),
+            shared: shared(),
+        };
         let outcome_writer = self.spawn("webhook-outcome", move || writer.run())?;
         let clock = || Arc::clone(&self.dependencies.clock);
         let refresher = TargetRefresher {
@@ -89,10 +95,9 @@ impl ThreadStarter {
         };
         let target_refresher = self.spawn("webhook-targets", move || refresher.run())?;
         let claimer =
-            RelayClaimer::new(&self.settings, Arc::clone(&inboxes), outbox(), clock(), shared());
+            RelayClaimer::new(settings(), Arc::clone(&inboxes), outbox(), clock(), shared());
         let relay_claimer = self.spawn("webhook-relays", move || claimer.run())?;
-        let sweeper =
-            Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock(), shared());
+        let sweeper = Sweeper::new(settings(), Arc::clone(&inboxes), outbox(), clock(), shared());
         let (test_sender, tests) = self.start_test_sender()?;
         // Starts the sweeper last. While another thread is not running, the sweeper claims nothing.
         let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;

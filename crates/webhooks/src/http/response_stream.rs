@@ -97,7 +97,7 @@ impl AsyncRead for ResponseStream {
             }
             let mut space = [MaybeUninit::uninit(); READ_LENGTH];
             let mut read = ReadBuf::uninit(&mut space);
-            ready!(Pin::new(&mut this.transport).poll_read(context, &mut read))?;
+            ready!(this.transport.bytes().poll_read(context, &mut read))?;
             this.fault = match read.filled() {
                 [] => this.framing.end().err(),
                 input => this.framing.read(input, &mut this.output).err(),
@@ -115,18 +115,18 @@ impl AsyncWrite for ResponseStream {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         this.framing.expect_response();
-        let result = ready!(Pin::new(&mut this.transport).poll_write(context, bytes));
+        let result = ready!(this.transport.bytes().poll_write(context, bytes));
         Poll::Ready(this.ignore_failed_write(result, bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let result = ready!(Pin::new(&mut this.transport).poll_flush(context));
+        let result = ready!(this.transport.bytes().poll_flush(context));
         Poll::Ready(this.ignore_failed_write(result, ()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().transport).poll_shutdown(context)
+        self.get_mut().transport.bytes().poll_shutdown(context)
     }
 }
 
@@ -150,6 +150,11 @@ impl Drop for ResponseStream {
     }
 }
 
+/// A connection that carries the bytes of the requests and the responses.
+trait ByteStream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> ByteStream for S {}
+
 impl Transport {
     fn tcp(&self) -> &TcpStream {
         match self {
@@ -157,44 +162,11 @@ impl Transport {
             Self::Tls(stream) => stream.get_ref().0,
         }
     }
-}
 
-impl AsyncRead for Transport {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
-            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for Transport {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_flush(context),
-            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(context),
+    fn bytes(&mut self) -> Pin<&mut dyn ByteStream> {
+        match self {
+            Self::Tcp(stream) => Pin::new(stream),
+            Self::Tls(stream) => Pin::new(&mut **stream),
         }
     }
 }
@@ -222,7 +194,8 @@ mod tests {
             let mut stream = ResponseStream::from(TcpStream::connect(address).await.unwrap());
             write(&mut stream, b"P").await.unwrap();
             receiver.join().unwrap();
-            assert!(write(&mut stream.transport, b"O").await.is_err());
+            let failed = poll_fn(|context| stream.transport.bytes().poll_write(context, b"O"));
+            assert!(failed.await.is_err());
             assert_eq!(write(&mut stream, b"ST").await.unwrap(), 2);
             let response = "HTTP/1.1 413 \r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
             assert_eq!(read(&mut stream).await, response.as_bytes());
@@ -230,7 +203,7 @@ mod tests {
         });
     }
 
-    async fn write(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<usize> {
+    async fn write(stream: &mut ResponseStream, bytes: &[u8]) -> io::Result<usize> {
         poll_fn(|context| Pin::new(&mut *stream).poll_write(context, bytes)).await
     }
 

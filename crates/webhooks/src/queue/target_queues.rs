@@ -114,7 +114,7 @@ impl TargetQueues {
             state.enqueue(delivery);
             self.accounts.add(account_id, 1);
         } else {
-            self.to_release.push((delivery, Deferral::none(now)));
+            self.to_release.push((delivery, Deferral::until(now)));
         }
         self.accounts.mark_if_full(account_id, id, free);
         self.give_turn(id);
@@ -223,7 +223,7 @@ impl TargetQueues {
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         self.deferred.remove_target(id);
         let Some(state) = self.by_id.get_mut(&id) else { return };
-        let (queue, deferral) = (mem::take(&mut state.queue), Deferral::none(now));
+        let (queue, deferral) = (mem::take(&mut state.queue), Deferral::until(now));
         self.accounts.remove(state.account_id, queue.len());
         self.to_release.extend(queue.into_iter().map(|delivery| (delivery, deferral)));
     }

@@ -10,14 +10,6 @@ pub struct RetrySchedule {
 }
 
 impl RetrySchedule {
-    /// Returns the pause after `attempts_made` attempts, or `None` after the last attempt.
-    ///
-    /// `jitter` is a random number, which adds up to a fifth of the pause. Jitter subtracts nothing, so no retry is
-    /// early.
-    pub fn next(&self, attempts_made: u32, jitter: u32) -> Option<Duration> {
-        Some(with_jitter(self.pause(attempts_made)?, jitter))
-    }
-
     /// Scales a duration that was chosen for the default schedule. If the first pause of this schedule is shorter than
     /// the default first pause, shortens the duration in the same proportion. Otherwise returns the duration unchanged.
     /// An operator who configures fast retries expects other delays to be short too.
@@ -35,7 +27,8 @@ impl RetrySchedule {
     }
 }
 
-/// Adds up to a fifth of the pause, in proportion to `jitter`.
+/// Adds up to a fifth of the pause, in proportion to the random number `jitter`. Jitter subtracts nothing, so no retry
+/// is early.
 pub(super) fn with_jitter(pause: Duration, jitter: u32) -> Duration {
     let full_scale = u128::from(u32::MAX) * JITTER_DIVISOR;
     let extra_ms = pause.as_millis() * u128::from(jitter) / full_scale;
@@ -133,11 +126,11 @@ mod tests {
     #[test]
     fn the_schedule_ends_after_the_last_pause() {
         let schedule = RetrySchedule::default();
-        assert_eq!(schedule.next(1, 0), Some(Duration::from_secs(5)));
-        assert_eq!(schedule.next(9, 0), Some(Duration::from_hours(24)));
-        assert_eq!(schedule.next(10, 0), None);
-        assert_eq!(schedule.next(u32::MAX, 0), None);
-        assert_eq!(schedule.next(0, 0), None);
+        assert_eq!(schedule.pause(1), Some(Duration::from_secs(5)));
+        assert_eq!(schedule.pause(9), Some(Duration::from_hours(24)));
+        assert_eq!(schedule.pause(10), None);
+        assert_eq!(schedule.pause(u32::MAX), None);
+        assert_eq!(schedule.pause(0), None);
     }
 
     #[test]
@@ -195,7 +188,8 @@ mod tests {
         ) {
             let place = place.index(pauses_ms.len());
             let schedule = RetrySchedule { pauses_ms: pauses_ms.clone() };
-            let wait = schedule.next(u32::try_from(place).unwrap() + 1, jitter).unwrap();
+            let pause = schedule.pause(u32::try_from(place).unwrap() + 1).unwrap();
+            let wait = with_jitter(pause, jitter);
             let published = Duration::from_millis(pauses_ms[place]);
             prop_assert!(wait >= published && wait <= published * 6 / 5);
         }

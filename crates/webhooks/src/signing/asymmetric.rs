@@ -7,7 +7,7 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use sealpost_domain::{Timestamp, ports::EventSigner};
 
 use super::{
-    verification::{SignedHeaders, VerifyFault, VersionedSignatures, content},
+    verification::{SignedHeaders, VerifyFault, content, verify_version},
     verifying_key::VerifyingKey,
 };
 
@@ -32,8 +32,9 @@ pub fn verify_asymmetric(
     now: Timestamp,
 ) -> Result<(), VerifyFault> {
     let key = UnparsedPublicKey::new(&ED25519, key.as_bytes());
-    let signatures = VersionedSignatures { version: VERSION, headers, body };
-    signatures.verify(now, |content, signature| key.verify(content, signature).is_ok())
+    verify_version(VERSION, headers, body, now, |content, signature| {
+        key.verify(content, signature).is_ok()
+    })
 }
 
 const VERSION: &str = "v1a,";
@@ -41,27 +42,9 @@ const VERSION: &str = "v1a,";
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
     use super::*;
-
-    struct Signer(Ed25519KeyPair);
-
-    impl Signer {
-        fn new(seed: &[u8]) -> Self {
-            Self(Ed25519KeyPair::from_seed_unchecked(seed).unwrap())
-        }
-
-        fn key(&self) -> VerifyingKey {
-            VerifyingKey::from_bytes(self.0.public_key().as_ref().try_into().unwrap()).unwrap()
-        }
-    }
-
-    impl EventSigner for Signer {
-        fn sign_event(&self, content: &[u8]) -> [u8; 64] {
-            self.0.sign(content).as_ref().try_into().unwrap()
-        }
-    }
+    use crate::tests::fixture::Signer;
 
     fn verify_at(
         signature: &str,

@@ -76,8 +76,13 @@ impl SignedRequest {
 /// Returns the trace context of an attempt: the trace of the request that sent the envelope, with a new span id as
 /// parent id. `None` if the event has no trace, or if the random source fails.
 fn next_trace(event: &Event) -> Option<TraceParent> {
+    Some(trace_of(event)?.with_parent(random().ok()?))
+}
+
+/// Returns the trace of the request that sent the envelope. `None` if the event has no trace.
+pub(crate) fn trace_of(event: &Event) -> Option<TraceParent> {
     match event {
-        Event::EnvelopeReceived(received) => Some(received.meta.trace?.with_parent(random().ok()?)),
+        Event::EnvelopeReceived(received) => received.meta.trace,
         Event::Stored(_) => None,
     }
 }

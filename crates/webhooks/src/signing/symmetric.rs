@@ -5,7 +5,7 @@ use ring::hmac;
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 
-use super::verification::{SignedHeaders, VerifyFault, VersionedSignatures, content};
+use super::verification::{SignedHeaders, VerifyFault, content, verify_version};
 
 /// Signs a request. Returns one entry of `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over
 /// `{webhook_id}.{timestamp_s}.{body}`.
@@ -22,8 +22,9 @@ pub fn verify(
     now: Timestamp,
 ) -> Result<(), VerifyFault> {
     let key = mac_key(secret);
-    let signatures = VersionedSignatures { version: VERSION, headers, body };
-    signatures.verify(now, |content, mac| hmac::verify(&key, content, mac).is_ok())
+    verify_version(VERSION, headers, body, now, |content, mac| {
+        hmac::verify(&key, content, mac).is_ok()
+    })
 }
 
 /// Converts a secret into an HMAC key, which can be used for many signatures.

@@ -39,40 +39,28 @@ pub(super) fn content(event_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [event_id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
 }
 
-/// The signatures of one version in a received request.
-pub(super) struct VersionedSignatures<'a> {
-    /// Prefix of the entries of this version, including the comma, such as `v1,`.
-    pub(super) version: &'a str,
-    pub(super) headers: &'a SignedHeaders<'a>,
-    pub(super) body: &'a [u8],
-}
-
-impl VersionedSignatures<'_> {
-    /// Checks the timestamp. Then accepts the request if `is_valid(content, signature)` returns true for one of the
-    /// signatures.
-    pub(super) fn verify(
-        &self,
-        now: Timestamp,
-        is_valid: impl Fn(&[u8], &[u8]) -> bool,
-    ) -> Result<(), VerifyFault> {
-        let Ok(timestamp_s) = self.headers.timestamp.parse::<i64>() else {
-            return Err(VerifyFault::TimestampUnreadable);
-        };
-        if now.as_seconds().abs_diff(timestamp_s) > TOLERANCE_S {
-            return Err(VerifyFault::Stale);
-        }
-        let content = signed_content(self.headers, self.body);
-        let matches = |entry: &str| {
-            let text = entry.strip_prefix(self.version);
-            let signature = text.and_then(|text| STANDARD.decode(text).ok());
-            signature.is_some_and(|signature| is_valid(&content, &signature))
-        };
-        if self.headers.signature.split(' ').any(matches) {
-            Ok(())
-        } else {
-            Err(VerifyFault::NoMatch)
-        }
+/// Checks the timestamp. Then accepts the request if `is_valid(content, signature)` returns true for one of the
+/// signatures of this version. `version` is the prefix of their entries, including the comma, such as `v1,`.
+pub(super) fn verify_version(
+    version: &str,
+    headers: &SignedHeaders<'_>,
+    body: &[u8],
+    now: Timestamp,
+    is_valid: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<(), VerifyFault> {
+    let Ok(timestamp_s) = headers.timestamp.parse::<i64>() else {
+        return Err(VerifyFault::TimestampUnreadable);
+    };
+    if now.as_seconds().abs_diff(timestamp_s) > TOLERANCE_S {
+        return Err(VerifyFault::Stale);
     }
+    let content = signed_content(headers, body);
+    let matches = |entry: &str| {
+        let text = entry.strip_prefix(version);
+        let signature = text.and_then(|text| STANDARD.decode(text).ok());
+        signature.is_some_and(|signature| is_valid(&content, &signature))
+    };
+    if headers.signature.split(' ').any(matches) { Ok(()) } else { Err(VerifyFault::NoMatch) }
 }
 
 /// Maximum difference between the timestamp and the clock, as in the reference libraries of Standard Webhooks.

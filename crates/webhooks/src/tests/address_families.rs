@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 use super::{
     connections::outcome_at,
     fake_resolver::fixed,
-    fixture::{Fixture, SECRET, settings, target},
+    fixture::{result_at, settings},
     test_receiver::{OK, Receiver},
 };
 use crate::AddressGuard;
@@ -35,9 +35,7 @@ fn a_silent_address_delays_the_next_one_only_shortly() {
     let receiver = Receiver::start(|_| OK);
     let port = receiver.addr.port();
     let _silent = [silent_address("127.0.0.2", port), silent_address("127.0.0.4", port)];
-    let fixture = Fixture::start(settings());
-    fixture.submit(&target(1, &format!("http://silent.test:{port}/"), SECRET), 0);
-    let result = fixture.outbox.wait_for_results(1).remove(0);
+    let result = result_at(settings(), &format!("http://silent.test:{port}/"));
     assert_eq!(result.outcome, Outcome::Succeeded);
     assert!((500..2_500).contains(&result.duration_ms), "{}", result.duration_ms);
 }

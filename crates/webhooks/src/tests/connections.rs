@@ -6,7 +6,7 @@ use sealpost_domain::{AttemptFailure, Clock as _, Outcome, ports::TargetGuard as
 
 use super::{
     fake_resolver::{EXHAUSTED_LOOKUPS, exhausted, fixed, rebinding},
-    fixture::{Fixture, SECRET, settings, target},
+    fixture::{Fixture, SECRET, result_at, settings, target},
     test_receiver::{OK, Receiver, Reply},
 };
 use crate::{
@@ -22,9 +22,7 @@ fn connector(policy: AddressPolicy, resolver: Rc<dyn NameResolver>) -> GuardedCo
 }
 
 pub(super) fn outcome_at(settings: Settings, url: &str) -> Outcome {
-    let fixture = Fixture::start(settings);
-    fixture.submit(&target(1, url, SECRET), 0);
-    fixture.outbox.wait_for_results(1)[0].outcome
+    result_at(settings, url).outcome
 }
 
 pub(super) fn failure_at(settings: Settings, url: &str) -> AttemptFailure {
@@ -218,7 +216,8 @@ fn connection_failures_have_their_classes() {
     assert_eq!(failure_at(settings(), &deaf_url), AttemptFailure::Tls);
 }
 
-const CLOSED_HOSTS: &[&str] = &[
+/// Addresses of forbidden networks, in several notations.
+pub(crate) const CLOSED_HOSTS: &[&str] = &[
     "0.0.0.0",
     "10.0.0.1",
     "100.64.0.1",

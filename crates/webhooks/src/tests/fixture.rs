@@ -10,8 +10,9 @@ use std::{
     time::Duration,
 };
 
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use sealpost_domain::{
-    Clock, DeliveryId, LeasedDelivery, RetiringSecret, Target, Timestamp,
+    AttemptResult, Clock, DeliveryId, LeasedDelivery, RetiringSecret, Target, Timestamp,
     ports::{Dispatch as _, EventSigner},
 };
 use sealpost_wallet::{Keyring, WebhookSecret};
@@ -21,7 +22,7 @@ use super::{
     memory_outbox::{MemoryOutbox, NOW, account_of, delivery_to, webhook_id},
 };
 use crate::{
-    AddressPolicy, Dispatcher, Settings, address_guard::resolver::NameResolver,
+    AddressPolicy, Dispatcher, Settings, VerifyingKey, address_guard::resolver::NameResolver,
     dispatcher::Dependencies,
 };
 
@@ -31,6 +32,25 @@ pub(crate) struct Fixture {
     pub(crate) dispatcher: Dispatcher,
     pub(crate) outbox: Arc<MemoryOutbox>,
     pub(crate) clock: Arc<TestClock>,
+}
+
+/// A signer like that of the service.
+pub(crate) struct Signer(pub(crate) Ed25519KeyPair);
+
+impl Signer {
+    pub(crate) fn new(seed: &[u8]) -> Self {
+        Self(Ed25519KeyPair::from_seed_unchecked(seed).unwrap())
+    }
+
+    pub(crate) fn key(&self) -> VerifyingKey {
+        VerifyingKey::from_bytes(self.0.public_key().as_ref().try_into().unwrap()).unwrap()
+    }
+}
+
+impl EventSigner for Signer {
+    fn sign_event(&self, content: &[u8]) -> [u8; 64] {
+        self.0.sign(content).as_ref().try_into().unwrap()
+    }
 }
 
 /// A clock that advances only if a test calls `advance`.
@@ -160,4 +180,11 @@ impl Fixture {
         });
         self.dispatcher.submit(deliveries.collect());
     }
+}
+
+/// Makes one attempt at a URL, and returns its result.
+pub(crate) fn result_at(settings: Settings, url: &str) -> AttemptResult {
+    let fixture = Fixture::start(settings);
+    fixture.submit(&target(1, url, SECRET), 0);
+    fixture.outbox.wait_for_results(1).remove(0)
 }

@@ -19,6 +19,14 @@ pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 pub(crate) struct MemoryOutbox {
     state: Mutex<State>,
     changed: Condvar,
+    broken: Option<BrokenCall>,
+}
+
+/// A call that panics. It panics without the lock, so that other calls still work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BrokenCall {
+    Claim,
+    RecordOutcomes,
 }
 
 #[derive(Default)]
@@ -65,6 +73,14 @@ impl Row {
 }
 
 impl MemoryOutbox {
+    pub(crate) fn broken(call: BrokenCall) -> Arc<Self> {
+        Arc::new(Self { broken: Some(call), ..Self::default() })
+    }
+
+    fn panic_if_broken(&self, call: BrokenCall) {
+        assert_ne!(self.broken, Some(call), "intended by the test");
+    }
+
     /// Stores a delivery like the send path: leased, or due at once.
     pub(crate) fn insert(&self, delivery: &LeasedDelivery, is_leased: bool) {
         let held = is_leased.then_some((delivery.lease, delivery.lease_until));
@@ -139,6 +155,7 @@ impl MemoryOutbox {
 
 impl Outbox for MemoryOutbox {
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
+        self.panic_if_broken(BrokenCall::Claim);
         self.change(|state| {
             state.claims += 1;
             let mut taken: HashMap<WebhookId, usize> = HashMap::new();
@@ -159,6 +176,7 @@ impl Outbox for MemoryOutbox {
     }
 
     fn record_outcomes(&self, results: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
+        self.panic_if_broken(BrokenCall::RecordOutcomes);
         let has_text = |result: &AttemptResult| {
             result.response.as_ref().is_some_and(|response| !response.excerpt.is_empty())
         };

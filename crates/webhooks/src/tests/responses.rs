@@ -5,20 +5,14 @@ use std::time::Duration;
 use sealpost_domain::{AttemptFailure, AttemptResult, Outcome, ReceiverResponse};
 
 use super::{
-    fixture::{Fixture, SECRET, settings, target},
+    fixture::{Fixture, SECRET, result_at, settings, target},
     memory_outbox::NOW,
     test_receiver::{Receiver, Reply},
 };
 use crate::Settings;
 
 fn result_with(settings: Settings, response: &'static [u8]) -> AttemptResult {
-    result_at(settings, &Receiver::start(move |_| Reply::Bytes(response)))
-}
-
-fn result_at(settings: Settings, receiver: &Receiver) -> AttemptResult {
-    let fixture = Fixture::start(settings);
-    fixture.submit(&target(1, &receiver.url(), SECRET), 0);
-    fixture.outbox.wait_for_results(1).remove(0)
+    result_at(settings, &Receiver::start(move |_| Reply::Bytes(response)).url())
 }
 
 fn leaked(parts: &[&[u8]]) -> &'static [u8] {
@@ -45,7 +39,7 @@ fn a_result_has_the_response_and_the_duration() {
         std::thread::sleep(Duration::from_millis(30));
         Reply::Bytes(b"HTTP/1.1 418 Teapot\r\ncontent-length: 9\r\n\r\nshort\x00\xff&\n")
     });
-    let result = result_at(settings(), &receiver);
+    let result = result_at(settings(), &receiver.url());
     let excerpt = "short\u{fffd}\u{fffd}&\n".to_owned();
     assert_eq!(result.response, Some(ReceiverResponse { status: 418, excerpt }));
     assert_eq!(failure(&result), AttemptFailure::HttpStatus(418));
@@ -59,7 +53,7 @@ fn a_success_has_its_response_and_a_timeout_has_none() {
     assert_eq!(result.response, Some(ReceiverResponse { status: 204, excerpt: String::new() }));
     let timeout = Duration::from_millis(150);
     let hanging = Receiver::start(|_| Reply::Hang);
-    let result = result_at(Settings { timeout, ..settings() }, &hanging);
+    let result = result_at(Settings { timeout, ..settings() }, &hanging.url());
     assert_eq!((failure(&result), &result.response), (AttemptFailure::Timeout, &None));
     assert!(result.duration_ms >= 150, "{}", result.duration_ms);
 }
@@ -129,14 +123,14 @@ fn a_connection_by_http_1_0_is_reused_only_if_the_receiver_offers_it() {
 fn a_slow_response_is_bounded_in_time() {
     let body =
         Receiver::start(|_| Reply::Drip(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n"));
-    let result = result_at(settings(), &body);
+    let result = result_at(settings(), &body.url());
     assert_eq!(result.outcome, Outcome::Succeeded);
     assert!(result.duration_ms < 10_000, "{}", result.duration_ms);
     body.wait_for_cut(1);
 
     let head = Receiver::start(|_| Reply::Drip(b"HTTP/1.1 200 OK\r\nx-slow: "));
     let timeout = Duration::from_millis(300);
-    let result = result_at(Settings { timeout, ..settings() }, &head);
+    let result = result_at(Settings { timeout, ..settings() }, &head.url());
     assert_eq!((failure(&result), result.response), (AttemptFailure::Timeout, None));
 }
 
@@ -152,7 +146,7 @@ fn an_excessive_head_is_too_large() {
 
 #[test]
 fn a_reset_is_a_failed_attempt() {
-    let result = result_at(settings(), &Receiver::resetting());
+    let result = result_at(settings(), &Receiver::resetting().url());
     assert_eq!((failure(&result), result.response), (AttemptFailure::Protocol, None));
 }
 
@@ -181,7 +175,7 @@ fn overloaded_receivers_get_a_minute_and_their_retry_after() {
 fn a_timeout_is_retried_after_a_minute() {
     let timeout = Duration::from_millis(100);
     let hanging = Receiver::start(|_| Reply::Hang);
-    let result = result_at(Settings { timeout, ..settings() }, &hanging);
+    let result = result_at(Settings { timeout, ..settings() }, &hanging.url());
     assert!(pause(&result) >= Duration::from_mins(1));
 }
 
@@ -209,6 +203,6 @@ fn a_receiver_may_abort_one_delivery_permanently() {
             b"HTTP/1.1 400 No\r\nwebhook-delivery: abort-message\r\ncontent-length: 0\r\n\r\n",
         )
     });
-    let result = result_at(settings(), &aborting);
+    let result = result_at(settings(), &aborting.url());
     assert_eq!(result.outcome, Outcome::Exhausted(AttemptFailure::HttpStatus(400)));
 }

@@ -1,7 +1,6 @@
 //! Tests of the dispatcher: start, full capacity, orderly shutdown, and threads that panic.
 
 use std::{
-    collections::HashSet,
     net::TcpListener,
     sync::Arc,
     thread,
@@ -9,14 +8,13 @@ use std::{
 };
 
 use sealpost_domain::{
-    AttemptResult, Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Target, Timestamp,
-    WebhookId,
-    ports::{Claim, Dispatch as _, ExpeditedDelivery, Outbox, StoreError},
+    Clock as _, LeaseToken, Outcome,
+    ports::{Claim, Dispatch as _, Outbox as _},
 };
 
 use super::{
     fixture::{Fixture, SECRET, TestClock, keyring, settings, target},
-    memory_outbox::{MemoryOutbox, NOW, delivery_to},
+    memory_outbox::{BrokenCall, MemoryOutbox, NOW},
     test_receiver::{OK, Receiver, Reply},
 };
 use crate::{DispatchError, Dispatcher, Settings};
@@ -143,63 +141,6 @@ fn a_lease_shorter_than_an_attempt_is_refused() {
     assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
 }
 
-/// A delivery queue that panics: at claims if `claims` is true, and at each recording of outcomes.
-struct Broken {
-    claims: bool,
-}
-
-impl Outbox for Broken {
-    fn claim(&self, _: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
-        assert!(!self.claims, "intended by the test");
-        Ok(Vec::new())
-    }
-
-    fn record_outcomes(&self, _: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
-        panic!("intended by the test")
-    }
-
-    fn record_unlogged(&self, _: &[AttemptResult]) -> Result<(), StoreError> {
-        panic!("intended by the test")
-    }
-
-    fn release(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn await_relay(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn relay_arrivals(
-        &self,
-        _: Timestamp,
-        _: Timestamp,
-        _: usize,
-    ) -> Result<HashSet<WebhookId>, StoreError> {
-        Ok(HashSet::new())
-    }
-
-    fn relays_waiting(&self, _: Option<WebhookId>, _: usize) -> Result<Vec<WebhookId>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn claim_relays(&self, _: &[WebhookId], _: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn leave_relays(&self, _: usize) -> Result<usize, StoreError> {
-        Ok(0)
-    }
-
-    fn expedite(&self, _: &[ExpeditedDelivery]) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn active_targets(&self, _: &[WebhookId]) -> Result<Vec<Target>, StoreError> {
-        Ok(Vec::new())
-    }
-}
-
 /// Waits until the dispatcher reports a crashed thread. A thread ends a moment after the message of its panic.
 #[track_caller]
 fn wait_until_broken(dispatcher: &Dispatcher) {
@@ -214,11 +155,9 @@ fn wait_until_broken(dispatcher: &Dispatcher) {
 
 #[test]
 fn a_panic_of_the_sweeper_is_detected() {
-    let (clock, broken) = (Arc::new(TestClock::default()), Broken { claims: true });
-    let dispatcher =
-        Dispatcher::start(settings(), Arc::new(broken), keyring(), clock, None).unwrap();
-    wait_until_broken(&dispatcher);
-    dispatcher.stop();
+    let fixture = Fixture::start_on(settings(), MemoryOutbox::broken(BrokenCall::Claim));
+    wait_until_broken(&fixture.dispatcher);
+    fixture.dispatcher.stop();
 }
 
 #[test]
@@ -232,15 +171,10 @@ fn a_panic_of_a_delivery_worker_is_detected() {
 fn a_panic_of_the_outcome_writer_is_detected() {
     let receiver = Receiver::start(|_| OK);
     let sweep_every = Duration::from_hours(1);
-    let outbox = Arc::new(Broken { claims: false });
-    let clock = Arc::new(TestClock::default());
-    clock.advance(Duration::from_millis(NOW.as_millis().try_into().unwrap()));
-    let settings = Settings { sweep_every, ..settings() };
-    let dispatcher = Dispatcher::start(settings, outbox, keyring(), clock, None).unwrap();
-    let (lease, lease_until) = dispatcher.lease();
-    let to = target(1, &receiver.url(), SECRET);
-    dispatcher.submit(vec![LeasedDelivery { lease, lease_until, ..delivery_to(to, 0) }]);
-    wait_until_broken(&dispatcher);
+    let outbox = MemoryOutbox::broken(BrokenCall::RecordOutcomes);
+    let fixture = Fixture::start_on(Settings { sweep_every, ..settings() }, outbox);
+    fixture.submit(&target(1, &receiver.url(), SECRET), 0);
+    wait_until_broken(&fixture.dispatcher);
 }
 
 #[test]

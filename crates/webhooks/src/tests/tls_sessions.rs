@@ -16,7 +16,7 @@ use sealpost_domain::{AttemptFailure, Outcome};
 
 use super::{
     connections::{failure_at, outcome_at},
-    fixture::{Fixture, SECRET, settings, target},
+    fixture::{result_at, settings},
     test_receiver::{OK, Receiver},
 };
 use crate::Settings;
@@ -40,9 +40,7 @@ fn a_certificate_needs_a_trusted_root() {
 /// Returns the reason of a failed TLS session, which must have the class `tls`.
 #[track_caller]
 fn tls_detail(settings: Settings, url: &str) -> String {
-    let fixture = Fixture::start(settings);
-    fixture.submit(&target(1, url, SECRET), 0);
-    let result = fixture.outbox.wait_for_results(1).remove(0);
+    let result = result_at(settings, url);
     let Outcome::Retry { failure, .. } = result.outcome else { panic!("{result:?}") };
     assert_eq!(failure, AttemptFailure::Tls, "{result:?}");
     result.error_detail.unwrap()

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{Event, LeasedDelivery, Outcome, SPAN_TARGET, TraceParent};
+use sealpost_domain::{LeasedDelivery, Outcome, SPAN_TARGET, TraceParent};
 use sealpost_wallet::random;
 use tracing::Level;
 
-use crate::signing::signed_request::event_id;
+use crate::signing::signed_request::{event_id, trace_of};
 
 /// The trace context of a running attempt. The parent id in this context is the id of the attempt's span.
 pub(super) struct AttemptSpan(TraceParent);
@@ -39,7 +39,7 @@ impl AttemptSpan {
             span = "attempt",
             kind = "client",
             trace = %self.0,
-            parent = parent_of(&delivery.event).map(TraceParent::span_id),
+            parent = trace_of(&delivery.event).map(TraceParent::span_id),
             duration_ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
             is_error = outcome != Outcome::Succeeded,
             http.response.status_code = status,
@@ -47,12 +47,5 @@ impl AttemptSpan {
             sealpost.webhook_id = %delivery.target.webhook_id,
             sealpost.attempt = delivery.attempts.saturating_add(1),
         );
-    }
-}
-
-fn parent_of(event: &Event) -> Option<TraceParent> {
-    match event {
-        Event::EnvelopeReceived(received) => received.meta.trace,
-        Event::Stored(_) => None,
     }
 }

@@ -56,7 +56,9 @@ impl TargetQueues {
         self.expedited.extend(self.deferred.expedite(id, max - unreleased.len(), now));
         if let Some(state) = self.by_id.get_mut(&id) {
             self.accounts.add(state.account_id, unreleased.len());
-            state.queue.extend(unreleased);
+            for delivery in unreleased {
+                state.enqueue(delivery);
+            }
         }
     }
 }

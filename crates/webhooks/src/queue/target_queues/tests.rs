@@ -313,7 +313,7 @@ fn deliveries_with_too_little_lease_left_are_released_at_once() {
     assert_eq!(targets.to_release(), 0);
     targets.remove_expired(until.plus(Duration::from_millis(1)), NOW);
     let released = targets.take_to_release();
-    assert_eq!((released.len(), released[0].1), (1, Deferral::none(NOW)));
+    assert_eq!((released.len(), released[0].1), (1, Deferral::until(NOW)));
     assert!(start(&mut targets).is_empty());
     push(&mut targets, 1, 1);
     assert_eq!(start(&mut targets).len(), 1, "the target still gets turns");

@@ -76,6 +76,28 @@ fn the_response_that_closes_a_breaker_expedites_the_deferred_deliveries_of_its_t
 }
 
 #[test]
+fn deliveries_that_are_queued_again_have_the_order_of_their_leases() {
+    let mut targets = targets(8, 512);
+    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
+    for _ in 0..5 {
+        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
+    }
+    assert!(targets.push(delivery(1, 9), 0, after(30)), "the probe");
+    let leases = [after(90), after(60)];
+    for (envelope, lease_until) in (10..).zip(leases) {
+        assert!(targets.push(
+            LeasedDelivery { lease_until, ..delivery(1, envelope) },
+            0,
+            after(30)
+        ));
+    }
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
+    targets.finish(webhook_id(1), &slot, RESPONSE, after(31));
+    let next = |_| targets.next_delivery(NOW).map(|(next, _)| next.lease_until);
+    assert_eq!([0, 1].map(next), [Some(leases[1]), Some(leases[0])]);
+}
+
+#[test]
 fn an_unstable_target_expedites_at_most_its_bound_in_flight() {
     let mut targets = targets(8, 512);
     attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
