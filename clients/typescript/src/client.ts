@@ -347,7 +347,7 @@ class Webhooks {
     return this.transport.call("POST /v1/webhooks/rotate-secret", { webhook_id: webhookId });
   }
 
-  /** Yields all deliveries of a webhook, newest first, page by page. */
+  /** Yields the pending deliveries of a webhook, and then all attempts, page by page. */
   async *deliveries(
     webhookId: string,
     { pageSize = 100, ...state }: { pageSize?: number; state?: DeliveryView["outcome"] } = {},

@@ -31,7 +31,7 @@ use self::{
     },
 };
 use crate::{
-    endpoint::{Endpoint, Row},
+    endpoint::Row,
     openapi::{DocumentHead, document as render},
 };
 
@@ -87,8 +87,6 @@ pub(crate) fn table() -> Vec<Row> {
 /// Renders the OpenAPI document of a service with the public URL `base_url`. Leaves out upgrades of a connection, which
 /// OpenAPI does not describe, and the files of the transparency log.
 pub fn openapi(base_url: &str) -> Value {
-    let operation =
-        |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);
     let rows = table().into_iter().filter(|row| !row.endpoint.operation.is_left_out());
-    render(base_url, &DocumentHead::public(base_url), rows.map(operation))
+    render(base_url, &DocumentHead::public(base_url), rows)
 }

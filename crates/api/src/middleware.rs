@@ -57,24 +57,28 @@ pub async fn middleware(
     let app = app_of(&request);
     let base_url = app.map_or("", |app: &ApiState| app.base_url.as_str());
     let mut response = into_problem(response.map_into_boxed_body(), base_url, &id);
-    let headers = response.headers_mut();
-    head::allow_beside_get(headers);
-    if let Ok(value) = HeaderValue::from_str(&id) {
-        headers.insert(X_REQUEST_ID, value);
-    }
-    if !headers.contains_key(header::CACHE_CONTROL) {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    }
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if app.is_some_and(|app| app.is_secure) {
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
-    }
+    head::allow_beside_get(response.headers_mut());
+    add_headers(response.headers_mut(), &id, app.is_some_and(|app| app.is_secure));
     timer.record(&request, app, &id, response.status());
     Ok(ServiceResponse::new(request, response))
 }
 
 fn app_of(request: &HttpRequest) -> Option<&ApiState> {
     request.app_data::<web::Data<ApiState>>().map(|app| &***app)
+}
+
+/// Adds the headers that each response has.
+fn add_headers(headers: &mut HeaderMap, id: &str, is_secure: bool) {
+    if let Ok(value) = HeaderValue::from_str(id) {
+        headers.insert(X_REQUEST_ID, value);
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_secure {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
+    }
 }
 
 /// Replaces the body of an error response by a problem document, unless the body is an HTML page.
@@ -113,4 +117,4 @@ fn request_id(request: &HttpRequest) -> String {
 }
 
 /// Requires HTTPS for one year. Excludes subdomains, because they may belong to other services.
-const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+const HSTS: &str = "max-age=31536000";

@@ -15,4 +15,4 @@ mod tests;
 pub(crate) use document::document;
 pub(crate) use document_head::DocumentHead;
 pub(crate) use operation::{Operation, Tag};
-pub(crate) use parts::drop_unused_components;
+pub(crate) use parts::{drop_unused_components, with_members};

@@ -15,6 +15,5 @@ pub use rate_limit::RateLimit;
 pub use static_content::{PAGE_TYPE, StaticContent, content_hash};
 pub use status::status_and_title;
 pub(crate) use use_case::{
-    JsonResponse, LimitedResponse, ask_as_key, ask_in_session, call_as_key, limits_of, send,
-    send_batch,
+    JsonResponse, LimitedResponse, ask_as_key, ask_in_session, call_as_key, limits_of, with_replay,
 };

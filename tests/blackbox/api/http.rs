@@ -325,6 +325,9 @@ fn a_body_must_have_the_json_content_type() {
         "POST /v1/did/activate HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\nConnection: close\r\n\r\n{body}"
     );
     assert_eq!(status_of(&exchange(&server.url, untyped)), 415);
+    let empty =
+        "POST /v1/did/activate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    assert!(exchange(&server.url, empty).contains("MISSING_FIELD"), "no body needs no type");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sealpost_domain::Code;
 use serde_json::Value;
 
 use crate::{
-    endpoint::{Endpoint, Row},
+    endpoint::Row,
     openapi::{DocumentHead, Tag, document as render, drop_unused_components},
 };
 
@@ -59,9 +59,7 @@ pub fn admin_openapi(base_url: &str, server: &str) -> Value {
         codes: Code::ALL.to_vec(),
         server: server.to_owned(),
     };
-    let operation =
-        |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);
-    let mut document = render(base_url, &head, table().into_iter().map(operation));
+    let mut document = render(base_url, &head, table());
     drop_unused_components(&mut document);
     document
 }

@@ -17,15 +17,9 @@ use crate::{
     response::Problem,
 };
 
-/// A request of an operator that only reads data. The operator can have any role.
-struct ViewRequest<B> {
-    admin: web::Data<AdminState>,
-    operator: SignedInOperator,
-    body: B,
-}
-
-/// A request of an operator that changes data. Refused unless the operator has the role `operator`.
-struct ActRequest<B> {
+/// A request of an operator. If `IS_ACT` is true, the request changes data, and is refused unless the operator has the
+/// role `operator`.
+struct OperatorRequest<B, const IS_ACT: bool> {
     admin: web::Data<AdminState>,
     operator: SignedInOperator,
     client_address: Option<IpAddr>,
@@ -57,8 +51,8 @@ pub(super) fn query<B: RequestBody + Send, T: Serialize + Send + 'static>(
     operation: Operation,
     query: fn(&Operator, B) -> Result<T, OperatorError>,
 ) -> Endpoint {
-    let handler = move |request: ViewRequest<B>| async move {
-        let ViewRequest { admin, operator, body } = request;
+    let handler = move |request: OperatorRequest<B, false>| async move {
+        let OperatorRequest { admin, operator, body, .. } = request;
         let call = OperatorCall { operator, client_address: None, reason: None };
         let sealpost = &admin.api.sealpost;
         Ok::<_, Problem>(web::Json(
@@ -75,8 +69,8 @@ pub(super) fn act<B: RequestBody + Send, T: Serialize + Send + 'static>(
     act: fn(&Operator, B) -> Result<T, OperatorError>,
     reason: fn(&B) -> &Reason,
 ) -> Endpoint {
-    let handler = move |request: ActRequest<B>| async move {
-        let ActRequest { admin, operator, client_address, body } = request;
+    let handler = move |request: OperatorRequest<B, true>| async move {
+        let OperatorRequest { admin, operator, client_address, body } = request;
         let reason = Some(reason(&body).0.clone());
         let call = OperatorCall { operator, client_address, reason };
         let sealpost = &admin.api.sealpost;
@@ -87,54 +81,26 @@ pub(super) fn act<B: RequestBody + Send, T: Serialize + Send + 'static>(
     Endpoint { operation, route: web::route().to(handler) }
 }
 
-impl<B: RequestBody> FromRequest for ViewRequest<B> {
+impl<B: RequestBody, const IS_ACT: bool> FromRequest for OperatorRequest<B, IS_ACT> {
     type Error = Problem;
     type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
+        let (request, mut payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let (admin, operator) = authenticate(&request).await?;
-            let body = read_body(&admin, &request, payload).await?;
-            Ok(Self { admin, operator, body })
-        })
-    }
-}
-
-impl<B: RequestBody> FromRequest for ActRequest<B> {
-    type Error = Problem;
-    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
-        Box::pin(async move {
-            let (admin, operator) = authenticate(&request).await?;
-            if operator.role != OperatorRole::Operator {
+            let admin = request.app_data::<web::Data<AdminState>>().cloned();
+            let admin = admin.ok_or(Problem::Lost)?;
+            let token = bearer_token(request.headers())?;
+            let operator = admin.authenticate(&request, token.as_deref()).await?;
+            if IS_ACT && operator.role != OperatorRole::Operator {
                 return Err(Refusal::RoleInsufficient.into());
             }
-            let body = read_body(&admin, &request, payload).await?;
+            let body = read_small_body(&admin.api, &request, &mut payload).await?;
+            let body = Fields::parse(&body)?.into_body_without_key()?;
             let client_address = admin.source(&request).address;
             Ok(Self { admin, operator, client_address, body })
         })
     }
-}
-
-async fn authenticate(
-    request: &HttpRequest,
-) -> Result<(web::Data<AdminState>, SignedInOperator), Problem> {
-    let admin = request.app_data::<web::Data<AdminState>>().cloned().ok_or(Problem::Lost)?;
-    let token = bearer_token(request.headers())?;
-    let operator = admin.authenticate(request, token.as_deref()).await?;
-    Ok((admin, operator))
-}
-
-async fn read_body<B: RequestBody>(
-    admin: &AdminState,
-    request: &HttpRequest,
-    mut payload: Payload,
-) -> Result<B, Problem> {
-    let body = read_small_body(&admin.api, request, &mut payload).await?;
-    Ok(Fields::parse(&body)?.into_body_without_key()?)
 }
 
 const REASON_LEN_MAX: usize = 1_000;

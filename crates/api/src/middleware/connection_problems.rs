@@ -9,12 +9,14 @@ use std::{
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::header::{self, HeaderValue, HttpDate},
+    http::header::{HeaderValue, HttpDate},
 };
 use sealpost_domain::{Clock, Refusal};
 
 use super::{
+    HSTS,
     access_log::count_refusal,
+    add_headers,
     request_id::{X_REQUEST_ID, valid_or_new},
 };
 use crate::{response::Problem, state::ApiState};
@@ -23,6 +25,8 @@ use crate::{response::Problem, state::ApiState};
 pub struct ConnectionProblems {
     base_url: String,
     clock: Arc<dyn Clock>,
+    /// True if callers can reach the service only over HTTPS.
+    is_secure: bool,
 }
 
 impl fmt::Debug for ConnectionProblems {
@@ -33,19 +37,31 @@ impl fmt::Debug for ConnectionProblems {
 
 impl From<&ApiState> for ConnectionProblems {
     fn from(app: &ApiState) -> Self {
-        Self::new(app.base_url.clone(), Arc::clone(&app.clock))
+        let (base_url, clock) = (app.base_url.clone(), Arc::clone(&app.clock));
+        Self { base_url, clock, is_secure: app.is_secure }
     }
 }
 
 impl ConnectionProblems {
     /// Creates the writer for a service with this public URL.
     pub fn new(base_url: String, clock: Arc<dyn Clock>) -> Self {
-        Self { base_url, clock }
+        let is_secure = base_url.starts_with("https://");
+        Self { base_url, clock, is_secure }
     }
 
     /// Renders a whole HTTP response that closes the connection. `received` is the input that is refused. A valid
     /// `X-Request-Id` in the input is kept.
     pub fn message(&self, problem: &Problem, received: &[u8]) -> Vec<u8> {
+        self.render(problem, received, self.is_secure)
+    }
+
+    /// Renders the same response for a connection without TLS, which must not carry `Strict-Transport-Security`
+    /// (RFC 6797, section 7.2).
+    pub fn message_without_tls(&self, problem: &Problem, received: &[u8]) -> Vec<u8> {
+        self.render(problem, received, false)
+    }
+
+    fn render(&self, problem: &Problem, received: &[u8], is_secure: bool) -> Vec<u8> {
         count_refusal(problem);
         let now = self.clock.now();
         let id = valid_or_new(sent_id(received), || now);
@@ -56,10 +72,15 @@ impl ConnectionProblems {
         let body = serde_json::to_string(&document).unwrap_or_default();
         let length = body.len();
         let body = if received.starts_with(b"HEAD ") { "" } else { &*body };
+        let hsts = if is_secure {
+            format!("strict-transport-security: {HSTS}\r\n")
+        } else {
+            String::new()
+        };
         format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
              connection: close\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n\
-             {X_REQUEST_ID}: {id}\r\ndate: {date}\r\n\r\n{body}"
+             {hsts}{X_REQUEST_ID}: {id}\r\ndate: {date}\r\n\r\n{body}"
         )
         .into_bytes()
     }
@@ -70,12 +91,7 @@ impl ConnectionProblems {
         let id = valid_or_new(sent, || self.clock.now());
         let problem = Problem::Service { error: Refusal::Unavailable.into(), limits: None };
         let mut response = problem.render(&self.base_url, &id);
-        let headers = response.headers_mut();
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if let Ok(id) = HeaderValue::from_str(&id) {
-            headers.insert(X_REQUEST_ID, id);
-        }
+        add_headers(response.headers_mut(), &id, self.is_secure);
         response
     }
 }
@@ -87,4 +103,34 @@ fn sent_id(received: &[u8]) -> Option<&[u8]> {
         let value = value.strip_prefix(b":")?;
         name.eq_ignore_ascii_case(X_REQUEST_ID.as_ref()).then(|| value.trim_ascii())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::{http::header::STRICT_TRANSPORT_SECURITY, test::TestRequest};
+    use sealpost_domain::Timestamp;
+
+    use super::*;
+
+    struct FixedClock;
+
+    impl Clock for FixedClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(0)
+        }
+    }
+
+    #[test]
+    fn only_the_responses_of_a_secure_service_require_https() {
+        for (base_url, is_secure) in [("https://a.example", true), ("http://a.example", false)] {
+            let problems = ConnectionProblems::new(base_url.to_owned(), Arc::new(FixedClock));
+            let unavailable = problems.unavailable(&TestRequest::default().to_http_request());
+            assert_eq!(unavailable.headers().contains_key(STRICT_TRANSPORT_SECURITY), is_secure);
+            let has_hsts = |message: Vec<u8>| {
+                String::from_utf8(message).unwrap().contains("\r\nstrict-transport-security: ")
+            };
+            assert_eq!(has_hsts(problems.message(&Problem::HeadTimeout, b"")), is_secure);
+            assert!(!has_hsts(problems.message_without_tls(&Problem::HeadTimeout, b"")));
+        }
+    }
 }

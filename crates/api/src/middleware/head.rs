@@ -23,10 +23,12 @@ pub async fn support_head(
     Ok(response)
 }
 
-/// Changes the method of a request from HEAD to GET.
+/// Changes the method of a request from HEAD to GET. Ignores a request for a WebSocket, which only GET can open
+/// (RFC 6455, section 4.1).
 pub(super) fn route_as_get(request: &mut ServiceRequest) {
     if *request.method() == Method::HEAD {
         request.head_mut().method = Method::GET;
+        request.headers_mut().remove(header::UPGRADE);
     }
 }
 
@@ -38,4 +40,23 @@ pub(super) fn allow_beside_get(headers: &mut HeaderMap) {
         _ => return,
     };
     headers.insert(header::ALLOW, HeaderValue::from_static(allowed));
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn only_get_can_ask_for_a_websocket() {
+        for method in [Method::GET, Method::HEAD] {
+            let request = TestRequest::with_uri("/").method(method.clone());
+            let request = request.insert_header((header::UPGRADE, "websocket"));
+            let mut request = request.to_srv_request();
+            route_as_get(&mut request);
+            assert_eq!(request.method(), Method::GET);
+            assert_eq!(request.headers().contains_key(header::UPGRADE), method == Method::GET);
+        }
+    }
 }

@@ -6,20 +6,21 @@ use serde_json::{Map, Value, json};
 use super::{
     document_head::DocumentHead,
     event,
-    operation::{Operation, Tag},
+    operation::{Operation, Tag, media_type},
     parts, responses,
     schemas::Schemas,
 };
+use crate::endpoint::{Endpoint, Row};
 
 /// Renders the OpenAPI document of a service at `base_url`, with the given endpoints.
 pub(crate) fn document(
     base_url: &str,
     head: &DocumentHead,
-    endpoints: impl IntoIterator<Item = (Method, &'static str, Operation)>,
+    endpoints: impl IntoIterator<Item = Row>,
 ) -> Value {
     let mut schemas = Schemas::new();
     let mut paths = Map::new();
-    for (method, path, operation) in endpoints {
+    for Row { method, path, endpoint: Endpoint { operation, .. } } in endpoints {
         let item = paths.entry(path).or_insert_with(|| json!({}));
         if let Some(operations) = item.as_object_mut() {
             let name = method.as_str().to_ascii_lowercase();
@@ -49,7 +50,7 @@ pub(crate) fn document(
 }
 
 fn tags(tags: &[Tag]) -> Vec<Value> {
-    let tag = |tag: &Tag| json!({ "name": tag.name(), "description": tag.description() });
+    let tag = |tag: &Tag| json!({ "name": tag, "description": tag.description() });
     tags.iter().map(tag).collect()
 }
 
@@ -60,7 +61,7 @@ pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schem
         [operation.description].into_iter().chain(about_api_tokens.as_deref()).collect();
     let mut object = json!({
         "operationId": operation.id,
-        "tags": [operation.tag.name()],
+        "tags": [operation.tag],
         "summary": operation.summary,
         "description": description.join("\n\n"),
         "x-repeatable": operation.is_repeatable.then_some(true),
@@ -76,6 +77,6 @@ pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schem
 fn request_body(operation: &Operation, schemas: &mut Schemas) -> Option<Value> {
     let body = operation.body.as_ref()?;
     let schema = schemas.request(&body.schema, operation.credentials.has_key());
-    let content = json!({ "application/json": body.render(&schema) });
+    let content = json!({ "application/json": media_type(&schema, &body.examples) });
     Some(json!({ "required": body.is_required, "content": content }))
 }

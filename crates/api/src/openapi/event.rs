@@ -11,59 +11,47 @@ use super::{operation::Tag, schemas::Schemas};
 
 /// Renders the OpenAPI `webhooks` object: one operation for each kind of event.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
-    let received =
-        schemas.event("envelope.received", SchemaGenerator::subschema_for::<EnvelopeReceived>);
-    let bounced = schemas
-        .event("envelope.bounced", SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
-    let threshold = schemas
-        .event("usage.threshold", SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>);
-    let rotated = schemas
-        .event("identity.rotated", SchemaGenerator::subschema_for::<EventBody<IdentityRotated>>);
-    let disabled = schemas
-        .event("webhook.disabled", SchemaGenerator::subschema_for::<EventBody<WebhookDisabled>>);
-    let failing = schemas
-        .event("webhook.failing", SchemaGenerator::subschema_for::<EventBody<WebhookFailing>>);
     json!({
         "envelope.received": { "post": operation(
             "receiveEnvelope",
             "An envelope has arrived",
             RECEIVED,
-            &received,
+            &schemas.event("envelope.received", SchemaGenerator::subschema_for::<EnvelopeReceived>),
             &received_example(),
         ) },
         "envelope.bounced": { "post": operation(
             "receiveBounce",
             "A sent envelope did not reach its recipient",
             BOUNCED,
-            &bounced,
+            &schemas.event("envelope.bounced", SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>),
             &bounced_example(),
         ) },
         "identity.rotated": { "post": operation(
             "receiveRotation",
             "A correspondent has changed",
             ROTATED,
-            &rotated,
+            &schemas.event("identity.rotated", SchemaGenerator::subschema_for::<EventBody<IdentityRotated>>),
             &rotated_example(),
         ) },
         "usage.threshold": { "post": operation(
             "receiveThreshold",
             "80 % or 100 % of a limit is used",
             THRESHOLD,
-            &threshold,
+            &schemas.event("usage.threshold", SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>),
             &threshold_example(),
         ) },
         "webhook.disabled": { "post": operation(
             "receiveDisabled",
             "Another webhook was disabled",
             DISABLED,
-            &disabled,
+            &schemas.event("webhook.disabled", SchemaGenerator::subschema_for::<EventBody<WebhookDisabled>>),
             &disabled_example(),
         ) },
         "webhook.failing": { "post": operation(
             "receiveFailing",
             "Another webhook has failed for an hour",
             FAILING,
-            &failing,
+            &schemas.event("webhook.failing", SchemaGenerator::subschema_for::<EventBody<WebhookFailing>>),
             &failing_example(),
         ) },
         "webhook.test": { "post": test_operation(schemas) },
@@ -74,7 +62,7 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
     let event_id = example.get("event_id").or_else(|| example.get("envelope_id"));
     json!({
         "operationId": id,
-        "tags": [Tag::Events.name()],
+        "tags": [Tag::Events],
         "summary": summary,
         "description": format!("{about}\n\n{DELIVERY}"),
         "security": [],

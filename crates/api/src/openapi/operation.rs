@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sealpost_domain::Code;
 use sealpost_service::Access;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// The description of one endpoint. Parts that are common to all endpoints are added when the document is rendered.
@@ -28,8 +29,8 @@ pub(crate) struct Operation {
     is_left_out: bool,
 }
 
-/// The tags that group the endpoints, in the order of the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The tags that group the endpoints, in the order of the document. Serialized as their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) enum Tag {
     Identities,
     Sessions,
@@ -113,24 +114,6 @@ impl Tag {
         Self::Webhooks,
         Self::Operations,
     ];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Identities => "Identities",
-            Self::Sessions => "Sessions",
-            Self::Channel => "Channel",
-            Self::Webhooks => "Webhooks",
-            Self::Events => "Events",
-            Self::Badges => "Badges",
-            Self::Service => "Service",
-            Self::Tokens => "Tokens",
-            Self::Accounts => "Accounts",
-            Self::Keys => "Keys",
-            Self::Governance => "Governance",
-            Self::Evidence => "Evidence",
-            Self::Operations => "Operations",
-        }
-    }
 
     pub(super) const fn description(self) -> &'static str {
         match self {
@@ -355,22 +338,8 @@ impl Credentials {
     }
 }
 
-impl Content {
-    /// Renders the OpenAPI media type object of a response body.
-    pub(super) fn render(&self, schema: &Value) -> Value {
-        media_type(schema, &self.examples)
-    }
-}
-
-impl RequestContent {
-    /// Renders the OpenAPI media type object of a request body.
-    pub(super) fn render(&self, schema: &Value) -> Value {
-        media_type(schema, &self.examples)
-    }
-}
-
 /// Renders an OpenAPI media type object with a schema and numbered examples.
-fn media_type(schema: &Value, examples: &Examples) -> Value {
+pub(super) fn media_type(schema: &Value, examples: &Examples) -> Value {
     let named = |(index, (summary, value)): (usize, &(&str, Value))| {
         let example = if summary.is_empty() {
             json!({ "value": value })

@@ -69,6 +69,14 @@ pub(super) fn parameters(operation: &Operation) -> Value {
     operation.parameter.clone().into_iter().chain(headers.map(reference)).collect()
 }
 
+/// Returns an example object with further members.
+pub(crate) fn with_members(mut object: Value, members: Value) -> Value {
+    if let (Some(object), Value::Object(members)) = (object.as_object_mut(), members) {
+        object.extend(members);
+    }
+    object
+}
+
 /// Removes the members of an object with the value null.
 pub(super) fn drop_nulls(object: &mut Value) {
     if let Some(members) = object.as_object_mut() {

@@ -6,7 +6,11 @@ use actix_web::http::Method;
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
 
-use super::{operation::Operation, parts, schemas::Schemas};
+use super::{
+    operation::{Operation, media_type},
+    parts,
+    schemas::Schemas,
+};
 use crate::response::status_and_title;
 
 /// Renders the OpenAPI responses object of an operation.
@@ -29,10 +33,10 @@ fn success(operation: &Operation, schemas: &mut Schemas) -> Value {
     if operation.is_idempotent {
         names.push("Idempotency-Replayed");
     }
-    let content = operation.content_types.iter();
-    let content: Map<_, _> = content
-        .map(|content_type| ((*content_type).to_owned(), operation.success.render(&schema)))
-        .collect();
+    let content = media_type(&schema, &operation.success.examples);
+    let content_types = operation.content_types.iter();
+    let content: Map<_, _> =
+        content_types.map(|content_type| ((*content_type).to_owned(), content.clone())).collect();
     let mut response = json!({
         "description": "Success.",
         "headers": headers(&names),

@@ -20,14 +20,7 @@ use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiSt
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
     pub(super) token: Result<Option<&'a str>, &'a Refusal>,
-    pub(super) need: SessionNeed,
-}
-
-/// The rule of an endpoint for the session token: optional or required.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SessionNeed {
-    Optional,
-    Required,
+    pub(super) is_required: bool,
 }
 
 /// Reads the whole body. For a large body, also returns its share of the memory budget, which is released on drop. If
@@ -44,7 +37,10 @@ pub(super) async fn read(
     if !has_body(request.headers()) {
         return Ok((Bytes::new(), None));
     }
-    check_content(request)?;
+    if let Err(problem) = check_content(request) {
+        let is_empty = is_chunked(request.headers()) && is_empty(app, payload).await;
+        return if is_empty { Ok((Bytes::new(), None)) } else { Err(problem) };
+    }
     let limit = app.max_body_bytes;
     if declared_length(request.headers()).is_some_and(|length| length > limit) {
         return Err(Problem::BodyTooLarge { limit });
@@ -60,7 +56,7 @@ pub(crate) async fn read_small(
     request: &HttpRequest,
     payload: &mut Payload,
 ) -> Result<Bytes, Problem> {
-    let given = GivenToken { token: Ok(None), need: SessionNeed::Optional };
+    let given = GivenToken { token: Ok(None), is_required: false };
     let (body, _no_memory) = read(app, request, payload, given).await?;
     Ok(body)
 }
@@ -104,10 +100,10 @@ async fn collect(
 /// token and its endpoint does not require one, refuses the body as too large.
 async fn open_share(
     app: &ApiState,
-    GivenToken { token, need }: GivenToken<'_>,
+    GivenToken { token, is_required }: GivenToken<'_>,
 ) -> Result<MemoryShare, Problem> {
     let token = token.map_err(Clone::clone)?;
-    if token.is_none() && need == SessionNeed::Optional {
+    if token.is_none() && !is_required {
         return Err(Problem::BodyTooLarge { limit: FREE_LENGTH_MAX });
     }
     let account = app.sealpost.account_of(token).await?;
@@ -138,9 +134,19 @@ fn is_large(length: usize) -> bool {
     length > FREE_LENGTH_MAX
 }
 
+/// Returns true if the request has a body. A chunked body counts, although it may turn out to be empty.
 fn has_body(headers: &HeaderMap) -> bool {
+    is_chunked(headers) || declared_length(headers).is_some_and(|length| length > 0)
+}
+
+fn is_chunked(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING)
-        || declared_length(headers).is_some_and(|length| length > 0)
+}
+
+/// Waits for the first bytes of a chunked body. Returns true if the body ends without any.
+async fn is_empty(app: &ApiState, payload: &mut Payload) -> bool {
+    let first = tokio::time::timeout(app.body_timeout, payload.next()).await;
+    matches!(first, Ok(None))
 }
 
 fn declared_length(headers: &HeaderMap) -> Option<usize> {

@@ -11,7 +11,7 @@ use sealpost_domain::Refusal;
 use sealpost_service::{Credentials, KeyNamed};
 
 use super::{
-    body::{self, GivenToken, SessionNeed},
+    body::{self, GivenToken},
     body_memory::MemoryShare,
     fields::{Fields, RequestBody},
     single_header::single_header,
@@ -19,19 +19,15 @@ use super::{
 use crate::{response::Problem, state::ApiState};
 
 /// A request to an endpoint that needs no session, but may accept one.
-pub(crate) struct PublicRequest<B> {
-    pub(crate) token: Option<String>,
-    /// The typed body, or the error in the body. If the request has a token, an error in the token is returned before
-    /// an error in the body.
-    pub(crate) body: Result<B, Refusal>,
-    /// The memory share of a large body, held until the response is ready. `None` for a small body.
-    pub(crate) memory: Option<MemoryShare>,
-}
+pub(crate) type PublicRequest<B> = TokenRequest<B, false>;
 
 /// A request in a session of an account, without an API key.
-pub(crate) struct SessionRequest<B> {
+pub(crate) type SessionRequest<B> = TokenRequest<B, true>;
+
+/// A request without an API key. `IS_REQUIRED` is true if the endpoint requires a token.
+pub(crate) struct TokenRequest<B, const IS_REQUIRED: bool> {
     pub(crate) token: Option<String>,
-    /// The typed body, or the error in the body. An error in the credentials is returned before an error in the body.
+    /// The typed body, or the error in the body. An error in the token is returned before an error in the body.
     pub(crate) body: Result<B, Refusal>,
     /// The memory share of a large body, held until the response is ready. `None` for a small body.
     pub(crate) memory: Option<MemoryShare>,
@@ -62,28 +58,14 @@ impl<B> KeyRequest<B> {
     }
 }
 
-impl<B: RequestBody> FromRequest for PublicRequest<B> {
+impl<B: RequestBody, const IS_REQUIRED: bool> FromRequest for TokenRequest<B, IS_REQUIRED> {
     type Error = Problem;
     type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let read = read(&request, payload, SessionNeed::Optional).await?;
-            let RawRequest { token, fields, memory } = read;
-            Ok(Self { token, body: typed(&request, fields)?, memory })
-        })
-    }
-}
-
-impl<B: RequestBody> FromRequest for SessionRequest<B> {
-    type Error = Problem;
-    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
-        Box::pin(async move {
-            let read = read(&request, payload, SessionNeed::Required).await?;
+            let read = read(&request, payload, IS_REQUIRED).await?;
             let RawRequest { token, fields, memory } = read;
             Ok(Self { token, body: typed(&request, fields)?, memory })
         })
@@ -97,7 +79,7 @@ impl<B: RequestBody> FromRequest for KeyRequest<B> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let read = read(&request, payload, SessionNeed::Required).await?;
+            let read = read(&request, payload, true).await?;
             let RawRequest { token, fields, memory } = read;
             let key = key_named(request.headers(), &fields);
             let fields = match &key {
@@ -113,11 +95,11 @@ impl<B: RequestBody> FromRequest for KeyRequest<B> {
 async fn read(
     request: &HttpRequest,
     mut payload: Payload,
-    need: SessionNeed,
+    is_required: bool,
 ) -> Result<RawRequest, Problem> {
     let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
     let token = bearer_token(request.headers());
-    let given = GivenToken { token: token.as_ref().map(Option::as_deref), need };
+    let given = GivenToken { token: token.as_ref().map(Option::as_deref), is_required };
     let (body, memory) = body::read(app, request, &mut payload, given).await?;
     Ok(RawRequest { token: token?, fields: Fields::parse(&body), memory })
 }

@@ -5,10 +5,7 @@ use actix_web::{
     http::header::{HeaderName, HeaderValue},
     web::Json,
 };
-use sealpost_service::{
-    Access, AccountSession, BatchResult, Caller, Limited, NewMessage, Purpose, Sealpost, SendBatch,
-    Sent,
-};
+use sealpost_service::{Access, AccountSession, Caller, Limited, Purpose, Sealpost};
 use serde::Serialize;
 
 use super::{
@@ -51,37 +48,9 @@ pub(crate) async fn ask_as_key<B, T: Serialize>(
     with_rate_limit(limited, Counted::Requests)
 }
 
-/// Sends a message, and adds the rate-limit headers. If the request repeats an earlier send with the same idempotency
-/// key, adds the header `Idempotency-Replayed` too.
-pub(crate) async fn send(
-    app: &ApiState,
-    request: KeyRequest<NewMessage>,
-    access: Access,
-) -> LimitedResponse<Sent> {
-    let sent =
-        call_as_key(app, request, access, Purpose::Send, async |sealpost, caller, message| {
-            sealpost.sending.send(caller, message).await
-        });
-    let sent = sent.await?;
-    let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
-    with_replay(sent, is_replayed)
-}
-
-/// Sends many messages. Adds the same headers as [`send`].
-pub(crate) async fn send_batch<T: From<Vec<BatchResult>> + Serialize>(
-    app: &ApiState,
-    request: KeyRequest<SendBatch>,
-    access: Access,
-) -> LimitedResponse<T> {
-    let sent = call_as_key(app, request, access, Purpose::Send, async |sealpost, caller, batch| {
-        sealpost.sending.send_batch(caller, batch).await
-    });
-    let sent = sent.await?;
-    let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
-    with_replay(sent.map(|sent| T::from(sent.results)), is_replayed)
-}
-
-fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> LimitedResponse<T> {
+/// Adds the rate-limit headers to the response of a send. If the request repeats an earlier send with the same
+/// idempotency key, adds the header `Idempotency-Replayed` too.
+pub(crate) fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> LimitedResponse<T> {
     let response = with_rate_limit(sent, Counted::Messages)?;
     Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
 }

@@ -87,7 +87,7 @@ class Webhooks:
         return self._transport.call(operations.ROTATE_WEBHOOK_SECRET, RotateWebhookSecret(webhook_id=webhook_id))
 
     def deliveries(self, webhook_id: str, *, state: str | None = None, page_size: int = 100) -> Iterator[DeliveryView]:
-        """Yields all deliveries of a webhook, newest first, page by page."""
+        """Yields the pending deliveries of a webhook, and then all attempts, page by page."""
         wanted = None if state is None else ListDeliveriesState(state)
         body = ListDeliveries(webhook_id=webhook_id, state=wanted, limit=page_size)
         while True:

@@ -10,7 +10,7 @@ use crate::{
         request::{Reason, act, query},
     },
     endpoint::Endpoint,
-    openapi::{Operation, Tag},
+    openapi::{Operation, Tag, with_members},
     request::request_body,
 };
 
@@ -59,11 +59,8 @@ pub(super) fn list_accounts() -> Endpoint {
 
 /// `POST /admin/v1/accounts/show`
 pub(super) fn show_account() -> Endpoint {
-    let mut account = example();
-    if let Some(members) = account.as_object_mut() {
-        let more = [("session_count", json!(1)), ("webhook_count", json!(0)), ("keys", json!([]))];
-        members.extend(more.map(|(name, value)| (name.to_owned(), value)));
-    }
+    let more = json!({ "session_count": 1, "webhook_count": 0, "keys": [] });
+    let account = with_members(example(), more);
     let body = json!({ "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka" });
     let operation = Operation::new::<AccountDetails>("getAccount", account)
         .describe(Tag::Accounts, "Show an account", "Shows an account with its newest 100 keys.")

@@ -13,7 +13,7 @@ use crate::{
         request::{Reason, act, query},
     },
     endpoint::Endpoint,
-    openapi::{Operation, Tag},
+    openapi::{Operation, Tag, with_members},
     request::{Fields, LabelFilter, Member, RequestBody, invalid, request_body},
 };
 
@@ -119,7 +119,7 @@ impl RequestBody for PlanChoice {
 
 /// `POST /admin/v1/keys/list`
 pub(super) fn list_keys() -> Endpoint {
-    let key = example_with(&json!({ "created_at": "2026-11-21T06:56:38.596Z", "blocked": false }));
+    let key = example_with(json!({ "created_at": "2026-11-21T06:56:38.596Z", "blocked": false }));
     let page = json!({ "entries": [key], "next_cursor": null });
     let operation = Operation::new::<Page<KeyRowView>>("listKeys", page)
         .describe(Tag::Keys, "List keys", "Lists API keys, newest first.")
@@ -145,7 +145,7 @@ pub(super) fn show_key() -> Endpoint {
         let resets_at = "2026-11-22T00:00:00.000Z";
         json!({ "limit": limit, "used": 12, "remaining": limit - 12, "resets_at": resets_at })
     };
-    let key = example_with(&json!({
+    let key = example_with(json!({
         "created_at": "2026-11-21T06:56:38.596Z",
         "throughput_per_second": 50,
         "allow_overage": false,
@@ -176,7 +176,7 @@ pub(super) fn show_key() -> Endpoint {
 /// `POST /admin/v1/keys/plan`
 pub(super) fn set_plan() -> Endpoint {
     let key = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
-    let plan = example_with(&json!({
+    let plan = example_with(json!({
         "per_minute": 200,
         "per_day": 10_000,
         "per_month": 10_000,
@@ -259,8 +259,7 @@ pub(super) fn rotate() -> Endpoint {
 
 /// `POST /admin/v1/keys/revoke`
 pub(super) fn revoke_key() -> Endpoint {
-    let revoked =
-        example_with(&json!({ "status": "revoked", "registrations": 1, "deliveries": 0 }));
+    let revoked = example_with(json!({ "status": "revoked", "registrations": 1, "deliveries": 0 }));
     let operation = Operation::new::<KeyRevoked>("revokeKey", revoked)
         .describe(Tag::Keys, "Revoke a key", REVOKE)
         .acting_operator()
@@ -274,7 +273,7 @@ pub(super) fn revoke_key() -> Endpoint {
 }
 
 fn state_operation(id: &'static str, status: &str) -> Operation {
-    Operation::new::<KeyView>(id, example_with(&json!({ "status": status })))
+    Operation::new::<KeyView>(id, example_with(json!({ "status": status })))
         .acting_operator()
         .body::<KeyAct>(vec![("", body())])
         .refuses(&[Code::ActionRefused])
@@ -285,9 +284,9 @@ fn body() -> Value {
     json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "reason": "Ticket 4711" })
 }
 
-/// Returns an example of an API key in a response.
-fn example() -> Value {
-    json!({
+/// Returns an example of an API key in a response, with further members.
+fn example_with(members: Value) -> Value {
+    let key = json!({
         "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
         "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
         "did": "did:key:z6MkvDqGT54cXesYGvABpF1UapVNwjCqRcafi4Px6Thv5T3Z",
@@ -295,16 +294,8 @@ fn example() -> Value {
         "plan": "builder",
         "label": "Orders",
         "handle": "orders",
-    })
-}
-
-/// Returns the example from [`example`] with further JSON members.
-fn example_with(members: &Value) -> Value {
-    let mut example = example();
-    if let (Some(example), Some(members)) = (example.as_object_mut(), members.as_object()) {
-        example.extend(members.clone());
-    }
-    example
+    });
+    with_members(key, members)
 }
 
 const REVOKE: &str = "\

@@ -47,10 +47,6 @@ async fn issue(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(issue) }
-}
-
-fn operation() -> Operation {
     let issued = json!({
         "badge_id": "bdg_01m7ye92v3e6n8d9ywq7j0x1rk",
         "issued_at": "2026-11-21T06:56:38.000Z",
@@ -66,7 +62,7 @@ fn operation() -> Operation {
             "unmet": [{ "metric": "confidence", "value": "0.85", "bound": "0.9", "must_be": ">=" }],
         }],
     });
-    Operation::new::<Issued>("issueBadge", issued)
+    let operation = Operation::new::<Issued>("issueBadge", issued)
         .or_responds("dry run", dry_run)
         .describe(Tag::Badges, "Issue a badge", DESCRIPTION)
         .session_and_key(ACCESS)
@@ -81,7 +77,8 @@ fn operation() -> Operation {
             Code::BadgeDeniedDrift,
             Code::BadgeDeniedThresholds,
             Code::ComplianceCircuitFailed,
-        ])
+        ]);
+    Endpoint { operation, route: web::route().to(issue) }
 }
 
 const ACCESS: Access = Access::Session;

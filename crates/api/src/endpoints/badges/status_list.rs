@@ -40,14 +40,10 @@ fn content_type(headers: &HeaderMap) -> &'static str {
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(status_list) }
-}
-
-fn operation() -> Operation {
     let credential = json!(
         "eyJhbGciOiJFZERTQSIsImN0eSI6InZjIiwidHlwIjoidmMrand0In0.eyJpc3MiOiJkaWQ6d2ViOnNlYWwuZXhhbXBsZS5vcmcifQ.c2lnbmF0dXJl"
     );
-    Operation::new::<String>("getStatusList", credential)
+    let operation = Operation::new::<String>("getStatusList", credential)
         .describe(Tag::Badges, "Get a status list", DESCRIPTION)
         .content_types(&[VC_JWT, PLAIN])
         .parameter(json!({
@@ -58,7 +54,8 @@ fn operation() -> Operation {
             "schema": { "type": "string" },
             "example": "1",
         }))
-        .refuses(&[Code::NotFound, Code::InternalError, Code::ServiceUnavailable])
+        .refuses(&[Code::NotFound, Code::InternalError, Code::ServiceUnavailable]);
+    Endpoint { operation, route: web::route().to(status_list) }
 }
 
 const DESCRIPTION: &str = "\

@@ -43,10 +43,6 @@ async fn validate(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(validate) }
-}
-
-fn operation() -> Operation {
     let check = |status: &str, valid_until: Option<&str>| {
         json!({
             "name": "identity_verified",
@@ -73,7 +69,7 @@ fn operation() -> Operation {
             "checks": [check("missing", None)],
         }],
     });
-    Operation::new::<Validated>("validateCompliance", passed)
+    let operation = Operation::new::<Validated>("validateCompliance", passed)
         .or_responds("dry run", dry_run)
         .describe(Tag::Badges, "Validate compliance", DESCRIPTION)
         .session_and_key(ACCESS)
@@ -81,7 +77,8 @@ fn operation() -> Operation {
             ("", json!({ "jurisdiction": "DEFAULT" })),
             ("dry run", json!({ "jurisdiction": "DEFAULT", "dry_run": true })),
         ])
-        .refuses(&[Code::MissingField, Code::ComplianceCircuitFailed])
+        .refuses(&[Code::MissingField, Code::ComplianceCircuitFailed]);
+    Endpoint { operation, route: web::route().to(validate) }
 }
 
 const ACCESS: Access = Access::Session;

@@ -38,10 +38,6 @@ async fn verify(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(verify) }
-}
-
-fn operation() -> Operation {
     let valid = json!({
         "valid": true,
         "status": "valid",
@@ -61,13 +57,14 @@ fn operation() -> Operation {
         "revoked_at": null,
     });
     let body = json!({ "credential": "eyJhbGciOiJFZERTQSIsImN0eSI6InZjIiwidHlwIjoidmMrand0In0.eyJpc3MiOiJkaWQ6d2ViOnNlYWwuZXhhbXBsZS5vcmcifQ.c2lnbmF0dXJl" });
-    Operation::new::<BadgeVerified>("verifyBadge", valid)
+    let operation = Operation::new::<BadgeVerified>("verifyBadge", valid)
         .or_responds("not a badge of this service", invalid)
         .describe(Tag::Badges, "Verify a badge", DESCRIPTION)
         .repeatable()
         .session_and_key(ACCESS)
         .body::<VerifyRequest>(vec![("", body)])
-        .refuses(&[Code::MissingField])
+        .refuses(&[Code::MissingField]);
+    Endpoint { operation, route: web::route().to(verify) }
 }
 
 const ACCESS: Access = Access::Session;

@@ -32,22 +32,19 @@ async fn evidence(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(evidence) }
-}
-
-fn operation() -> Operation {
-    let evidence = json!({
+    let proven = json!({
         "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
         "evidence": "sealpost-evidence/v1\nextra a2luZCBldmlkZW5jZQo=\nindex 17\n\nseal.example.org/log\n18\n3Ht6rKq0Jx3jv0Jx8oC3m0Qx5n3d0E6q2W5l0m7Z9aE=\n\n— seal.example.org/log mJ0nYw==\n",
         "cosigned": true,
     });
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
-    Operation::new::<EvidenceView>("getEvidence", evidence)
+    let operation = Operation::new::<EvidenceView>("getEvidence", proven)
         .describe(Tag::Channel, "Prove what happened to an envelope", DESCRIPTION)
         .repeatable()
         .session_and_key(ACCESS)
         .body::<EvidenceRequest>(vec![("", body)])
-        .refuses(&[Code::MissingField, Code::EnvelopeNotFound])
+        .refuses(&[Code::MissingField, Code::EnvelopeNotFound]);
+    Endpoint { operation, route: web::route().to(evidence) }
 }
 
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send, TokenScope::Open]);

@@ -47,10 +47,6 @@ async fn list(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(list) }
-}
-
-fn operation() -> Operation {
     let page = json!({
         "envelopes": [{
             "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
@@ -63,7 +59,7 @@ fn operation() -> Operation {
         }],
         "next_cursor": "AZ8eSQlJeXtqwnPXiGZ7Ow",
     });
-    Operation::new::<SentPage>("listSent", page)
+    let operation = Operation::new::<SentPage>("listSent", page)
         .describe(Tag::Channel, "List the sent envelopes", DESCRIPTION)
         .repeatable()
         .session_and_key(ACCESS)
@@ -73,7 +69,8 @@ fn operation() -> Operation {
             ("A day", json!({ "since": "2026-11-21T00:00:00Z", "until": "2026-11-22T00:00:00Z" })),
             ("The next page", json!({ "limit": 50, "cursor": "AZ8eSQlJeXtqwnPXiGZ7Ow" })),
         ])
-        .refuses(&[Code::InvalidField, Code::RawDidRejected])
+        .refuses(&[Code::InvalidField, Code::RawDidRejected]);
+    Endpoint { operation, route: web::route().to(list) }
 }
 
 const ACCESS: Access = Access::Scopes(&[TokenScope::Read, TokenScope::Send]);

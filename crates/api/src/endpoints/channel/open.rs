@@ -38,10 +38,6 @@ async fn open(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(open) }
-}
-
-fn operation() -> Operation {
     let opened = json!({
         "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
         "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
@@ -57,12 +53,13 @@ fn operation() -> Operation {
     });
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
     let proven = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv", "proof": true });
-    Operation::new::<Opened>("openEnvelope", opened)
+    let operation = Operation::new::<Opened>("openEnvelope", opened)
         .describe(Tag::Channel, "Open an envelope", DESCRIPTION)
         .repeatable()
         .session_and_key(ACCESS)
         .body::<OpenRequest>(vec![("Without a proof", body), ("With a proof", proven)])
-        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::EnvelopeNotFound])
+        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::EnvelopeNotFound]);
+    Endpoint { operation, route: web::route().to(open) }
 }
 
 const ACCESS: Access = Access::Scopes(&[TokenScope::Open]);

@@ -38,11 +38,7 @@ async fn receipt(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(receipt) }
-}
-
-fn operation() -> Operation {
-    let receipt = json!({
+    let shown = json!({
         "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
         "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
         "sent_at": "2026-11-21T06:56:38.729Z",
@@ -55,12 +51,13 @@ fn operation() -> Operation {
     });
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
     let proven = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv", "proof": true });
-    Operation::new::<Receipt>("getReceipt", receipt)
+    let operation = Operation::new::<Receipt>("getReceipt", shown)
         .describe(Tag::Channel, "Show the receipt of an envelope", DESCRIPTION)
         .repeatable()
         .session_and_key(ACCESS)
         .body::<ReceiptRequest>(vec![("Without a proof", body), ("With a proof", proven)])
-        .refuses(&[Code::MissingField, Code::EnvelopeNotFound])
+        .refuses(&[Code::MissingField, Code::EnvelopeNotFound]);
+    Endpoint { operation, route: web::route().to(receipt) }
 }
 
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);

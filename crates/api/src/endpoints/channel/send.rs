@@ -4,14 +4,14 @@ use actix_web::{HttpRequest, web};
 use sealpost_domain::{
     Code, EnvelopeId, IdempotencyKey, MessageType, ThreadId, TokenScope, TraceParent,
 };
-use sealpost_service::{Access, NewMessage, SendContext, Sent};
+use sealpost_service::{Access, NewMessage, Purpose, SendContext, Sent};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{KeyRequest, idempotency_key, request_body, trace_parent},
-    response::{self, LimitedResponse},
+    response::{LimitedResponse, call_as_key, with_replay},
     state::ApiState,
 };
 
@@ -60,14 +60,16 @@ async fn send(
 ) -> LimitedResponse<Sent> {
     let request = request
         .and_then(|body| Ok(body.into_send(idempotency_key(http.headers())?, trace_parent(&http))));
-    response::send(&app, request, ACCESS).await
+    let sent =
+        call_as_key(&app, request, ACCESS, Purpose::Send, async |sealpost, caller, message| {
+            sealpost.sending.send(caller, message).await
+        });
+    let sent = sent.await?;
+    let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
+    with_replay(sent, is_replayed)
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(send) }
-}
-
-fn operation() -> Operation {
     let sent = json!({
         "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
         "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
@@ -78,7 +80,7 @@ fn operation() -> Operation {
         "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
         "metadata": { "payload_size_bytes": 1158, "timestamp": "2026-11-21T06:56:38.729Z" },
     });
-    Operation::new::<Sent>("sendMessage", sent)
+    let operation = Operation::new::<Sent>("sendMessage", sent)
         .describe(Tag::Channel, "Send a sealed message", DESCRIPTION)
         .session_and_key(ACCESS)
         .idempotent()
@@ -112,7 +114,8 @@ fn operation() -> Operation {
             Code::EnvelopeNotFound,
             Code::IdempotencyKeyReused,
             Code::MonthlyLimitExceeded,
-        ])
+        ]);
+    Endpoint { operation, route: web::route().to(send) }
 }
 
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TokenScope};
 use sealpost_service::{
-    Access, BatchIdempotency, BatchResult, RefusedMessage, SendBatch, SentMessage,
+    Access, BatchIdempotency, BatchResult, Purpose, RefusedMessage, SendBatch, SentMessage,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{Fields, KeyRequest, RequestBody, idempotency_key, invalid, trace_parent},
-    response::{self, LimitedResponse, Problem},
+    response::{LimitedResponse, Problem, call_as_key, with_replay},
     state::ApiState,
 };
 
@@ -60,7 +60,7 @@ impl SendBatchRequest {
 
 /// The response to a batch.
 #[derive(JsonSchema, Serialize)]
-pub(crate) struct SendBatchResponse {
+struct SendBatchResponse {
     /// The result of each message, in the order of the messages.
     results: Vec<MessageResult>,
 }
@@ -93,12 +93,6 @@ enum MessageResult {
     },
 }
 
-impl From<Vec<BatchResult>> for SendBatchResponse {
-    fn from(results: Vec<BatchResult>) -> Self {
-        Self { results: results.into_iter().map(MessageResult::from).collect() }
-    }
-}
-
 impl From<BatchResult> for MessageResult {
     fn from(result: BatchResult) -> Self {
         match result {
@@ -116,14 +110,19 @@ async fn send_batch(
     request: KeyRequest<SendBatchRequest>,
 ) -> LimitedResponse<SendBatchResponse> {
     let request = request.and_then(|body| body.into_batch(&http));
-    response::send_batch(&app, request, ACCESS).await
+    let sent =
+        call_as_key(&app, request, ACCESS, Purpose::Send, async |sealpost, caller, batch| {
+            sealpost.sending.send_batch(caller, batch).await
+        });
+    let sent = sent.await?;
+    let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
+    let response = sent.map(|sent| SendBatchResponse {
+        results: sent.results.into_iter().map(MessageResult::from).collect(),
+    });
+    with_replay(response, is_replayed)
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(send_batch) }
-}
-
-fn operation() -> Operation {
     let results = json!({ "results": [
         {
             "status": 200,
@@ -146,12 +145,13 @@ fn operation() -> Operation {
         { "to": "bob", "message": "Meet me at noon.", "thread": "order:7" },
         { "to": "carol", "message": "Meet me at noon." },
     ] });
-    Operation::new::<SendBatchResponse>("sendMessages", results)
+    let operation = Operation::new::<SendBatchResponse>("sendMessages", results)
         .describe(Tag::Channel, "Send many sealed messages", DESCRIPTION)
         .session_and_key(ACCESS)
         .idempotent()
         .body::<SendBatchRequest>(vec![("", body)])
-        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::IdempotencyKeyReused])
+        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::IdempotencyKeyReused]);
+    Endpoint { operation, route: web::route().to(send_batch) }
 }
 
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);

@@ -74,10 +74,6 @@ async fn policy(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(policy) }
-}
-
-fn operation() -> Operation {
     let view = json!({
         "accept": "contacts",
         "receipts": "notified",
@@ -85,7 +81,7 @@ fn operation() -> Operation {
         "allowed": ["ak_01m7ye92jjfq1s4zr4gcymmdgn"],
         "blocked": [],
     });
-    Operation::new::<PolicyView>("setPolicy", view)
+    let operation = Operation::new::<PolicyView>("setPolicy", view)
         .describe(Tag::Identities, "Decide who may send to a key", DESCRIPTION)
         .repeatable()
         .session_and_key(ACCESS)
@@ -94,7 +90,8 @@ fn operation() -> Operation {
             ("Block a sender", json!({ "block": ["ak_01m7ye92k0ejgs32r4n1j3x7m3"] })),
             ("Show the policy", json!({})),
         ])
-        .refuses(&[Code::RawDidRejected, Code::QuotaExceeded])
+        .refuses(&[Code::RawDidRejected, Code::QuotaExceeded]);
+    Endpoint { operation, route: web::route().to(policy) }
 }
 
 const ACCESS: Access = Access::Session;

@@ -18,14 +18,12 @@ pub(in crate::endpoints) fn endpoint(render: fn(&str) -> Value) -> Endpoint {
         let document = || StaticContent::json(render(&app.base_url).to_string());
         app.document.get_or_init(document).respond(&request)
     };
-    Endpoint { operation: operation(), route: web::route().to(document) }
-}
-
-fn operation() -> Operation {
-    let document = json!({ "openapi": "3.1.0", "info": { "title": "Sealpost" }, "paths": {} });
-    Operation::new::<BTreeMap<String, Value>>("getOpenapiDocument", document).describe(
-        Tag::Service,
-        "Get this document",
-        "The API as an OpenAPI 3.1 document. It changes only with the version of the service.",
-    )
+    let example = json!({ "openapi": "3.1.0", "info": { "title": "Sealpost" }, "paths": {} });
+    let operation = Operation::new::<BTreeMap<String, Value>>("getOpenapiDocument", example)
+        .describe(
+            Tag::Service,
+            "Get this document",
+            "The API as an OpenAPI 3.1 document. It changes only with the version of the service.",
+        );
+    Endpoint { operation, route: web::route().to(document) }
 }

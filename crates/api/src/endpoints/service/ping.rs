@@ -23,13 +23,10 @@ async fn ping() -> Json<Pong> {
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(ping) }
-}
-
-fn operation() -> Operation {
-    Operation::new::<Pong>("checkLiveness", json!({ "status": "ok" })).describe(
+    let operation = Operation::new::<Pong>("checkLiveness", json!({ "status": "ok" })).describe(
         Tag::Service,
         "Check that the server is alive",
         "Needs no credentials and no database.",
-    )
+    );
+    Endpoint { operation, route: web::route().to(ping) }
 }

@@ -7,14 +7,14 @@ use sealpost_service::{
     Access, Actor, Deleted, Enabled, Limited, Tested, Update, Updated, WebhookList,
     WebhookSecretRotated,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     act::{Act, CHANGE, READ},
     examples,
 };
 use crate::{
-    openapi::{Operation, Tag},
+    openapi::{Operation, Tag, with_members},
     request::{Fields, Member, RequestBody, request_body},
     state::ApiState,
     throttle,
@@ -129,10 +129,7 @@ impl Act for UpdateWebhook {
     type Done = Updated;
 
     fn operation() -> Operation {
-        let mut updated = examples::webhook();
-        if let Some(members) = updated.as_object_mut() {
-            members.insert("warning".to_owned(), Value::Null);
-        }
+        let updated = with_members(examples::webhook(), json!({ "warning": null }));
         let example = json!({
             "webhook_id": examples::WEBHOOK,
             "url": "https://bob.example.com/sealpost",
@@ -178,10 +175,7 @@ impl Act for EnableWebhook {
     type Done = Enabled;
 
     fn operation() -> Operation {
-        let mut enabled = examples::webhook();
-        if let Some(members) = enabled.as_object_mut() {
-            members.insert("due_now".to_owned(), json!(3));
-        }
+        let enabled = with_members(examples::webhook(), json!({ "due_now": 3 }));
         Operation::new::<Enabled>("enableWebhook", enabled)
             .describe(Tag::Webhooks, "Enable a webhook", ENABLE)
             .repeatable()

@@ -172,8 +172,8 @@ impl Act for RecoverDeliveries {
 
 const STATES: &str = "must be pending, succeeded, failed or exhausted";
 const DELIVERIES: &str = "\
-Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows time, status, error \
-class, duration, the first KiB of the response, and the next attempt.";
+Lists the pending deliveries of a webhook, and then all attempts, each newest first, in pages. Each attempt shows \
+time, status, error class, duration, the first KiB of the response, and the next attempt.";
 const REDELIVER: &str = "\
 Sends the event of one envelope now, also after a success or after the last retry. A disabled webhook must be enabled \
 first.";

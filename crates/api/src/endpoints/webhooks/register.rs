@@ -74,10 +74,6 @@ async fn register(
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(register) }
-}
-
-fn operation() -> Operation {
     let registered = json!({
         "webhook_id": "wh_01m7ye92sqen1aazwgag1e22t1",
         "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
@@ -93,7 +89,7 @@ fn operation() -> Operation {
     });
     let body =
         json!({ "url": "https://bob.example.com/sealpost", "events": ["envelope.received"] });
-    Operation::new::<Registered>("registerWebhook", registered)
+    let operation = Operation::new::<Registered>("registerWebhook", registered)
         .describe(Tag::Webhooks, "Register a webhook", DESCRIPTION)
         .session_and_key(ACCESS)
         .body::<RegisterRequest>(vec![("", body)])
@@ -103,7 +99,8 @@ fn operation() -> Operation {
             "enable": link("enableWebhook", "Enables the webhook."),
             "rotateSecret": link("rotateWebhookSecret", "Replaces the secret."),
         }))
-        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::QuotaExceeded])
+        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::QuotaExceeded]);
+    Endpoint { operation, route: web::route().to(register) }
 }
 
 fn link(operation: &str, description: &str) -> Value {

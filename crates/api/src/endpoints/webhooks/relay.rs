@@ -80,15 +80,12 @@ fn webhook_id(request: &HttpRequest) -> Result<String, Refusal> {
     id.filter(|id| !id.is_empty()).ok_or(Refusal::MissingField { field })
 }
 
-pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    Endpoint { operation: operation(), route: web::route().to(relay) }
-}
-
 /// Describes the endpoint. The OpenAPI document leaves it out, because OpenAPI does not describe upgrades of a
 /// connection.
-fn operation() -> Operation {
-    Operation::new::<Value>("connectRelay", Value::Null)
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    let operation = Operation::new::<Value>("connectRelay", Value::Null)
         .describe(Tag::Webhooks, "Connect to a relay", "Upgrades the connection to a WebSocket.")
         .session_and_key(CHANGE)
-        .leave_out()
+        .leave_out();
+    Endpoint { operation, route: web::route().to(relay) }
 }
