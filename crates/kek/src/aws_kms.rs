@@ -1,12 +1,11 @@
 //! The provider `aws-kms`: a symmetric key of the AWS Key Management Service.
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_domain::Clock;
 use sealpost_wallet::{KekProvider, ProviderError};
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::{
@@ -26,6 +25,15 @@ pub(crate) struct AwsKms {
     /// program can renew temporary credentials.
     pub(crate) credentials_file: PathBuf,
     pub(crate) clock: Arc<dyn Clock>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Request<'a> {
+    key_id: &'a str,
+    encryption_context: BTreeMap<&'a str, &'a str>,
+    #[serde(flatten)]
+    input: BTreeMap<&'a str, &'a str>,
 }
 
 #[derive(Deserialize)]
@@ -52,12 +60,11 @@ impl AwsKms {
     /// that were made for another purpose.
     fn call(&self, action: &str, field: &str, base64: &str) -> Result<Success, ProviderError> {
         let Self { service, key, region, endpoint, .. } = self;
-        let body = json!({
-            "KeyId": key,
-            field: base64,
-            "EncryptionContext": {"sealpost": "key-encryption key"},
-        });
-        let body = Zeroizing::new(body.to_string());
+        let body = service.json(&Request {
+            key_id: key,
+            encryption_context: BTreeMap::from([("sealpost", "key-encryption key")]),
+            input: BTreeMap::from([(field, base64)]),
+        })?;
         let (credentials, time) = (self.credentials()?, amz_date(self.clock.now()));
         let target = format!("TrentService.{action}");
         let host = endpoint.split_once("://").map_or(endpoint.as_str(), |(_, host)| host);
@@ -73,7 +80,7 @@ impl AwsKms {
         let request = SignedRequest {
             method: "POST",
             headers,
-            body: body.as_bytes(),
+            body: &body,
             region,
             service: "kms",
             time: &time,
@@ -82,7 +89,7 @@ impl AwsKms {
         let mut headers = request.headers;
         headers.retain(|(name, _)| *name != "host");
         headers.push(("authorization", &signature));
-        let reply = service.post(&format!("{endpoint}/"), &headers, body.as_bytes())?;
+        let reply = service.post(&format!("{endpoint}/"), &headers, &body)?;
         if reply.status == 200 {
             let invalid = |_| service.unreachable("the response is not that of the service");
             return serde_json::from_slice(&reply.body).map_err(invalid);

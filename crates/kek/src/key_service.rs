@@ -2,12 +2,14 @@
 
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_wallet::ProviderError;
+use serde::Serialize;
 use ureq::{
     Agent,
     tls::{PemItem, RootCerts, TlsConfig, parse_pem},
@@ -44,9 +46,18 @@ impl KeyService {
             request = request.header(*name, *value);
         }
         let mut response = request.send(body).map_err(failed)?;
-        let body = response.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_vec();
-        let body = Zeroizing::new(body.map_err(failed)?);
+        let mut body = unmoved_buffer();
+        let mut reader = response.body_mut().with_config().limit(BODY_BYTES_MAX).reader();
+        reader.read_to_end(&mut body).map_err(|error| failed(error.into()))?;
         Ok(Reply { status: response.status().as_u16(), body })
+    }
+
+    /// Writes the body of a request as JSON.
+    pub(crate) fn json(&self, body: &impl Serialize) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let mut json = unmoved_buffer();
+        serde_json::to_writer(&mut *json, body)
+            .map_err(|_impossible| self.unreachable("the request cannot be written"))?;
+        Ok(json)
     }
 
     /// Reads a file with credentials or certificates. The file may be replaced at any time, so its content is not
@@ -106,4 +117,11 @@ impl KeyService {
 /// Maximum time for one request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a response body in bytes.
+/// Creates a buffer for a body that contains a key. It has room for any body, because a buffer that grows leaves copies
+/// of its content in freed memory.
+fn unmoved_buffer() -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(Vec::with_capacity(BODY_CAPACITY))
+}
+
 const BODY_BYTES_MAX: u64 = 65_536;
+const BODY_CAPACITY: usize = 65_537;

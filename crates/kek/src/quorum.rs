@@ -86,7 +86,7 @@ impl Quorum {
     /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
     /// there are enough shares. If this key is not the key of the quorum, or if shares have different thresholds, drops
     /// all shares and fails with [`ShareFault::Forged`]. Fails with [`ShareFault::Other`] if the share belongs to
-    /// another quorum.
+    /// another quorum. After the key is known, ignores further shares of the quorum.
     pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
         if share.quorum != self.id {
             return Err(ShareFault::Other(share.quorum));
@@ -213,10 +213,12 @@ impl FromStr for Share {
 
     fn from_str(text: &str) -> Result<Self, ShareFault> {
         let digits = text.trim().strip_prefix(PREFIX).ok_or(ShareFault::Mistyped)?;
-        let bytes =
-            hex::decode(digits).map(Zeroizing::new).map_err(|_invalid| ShareFault::Mistyped)?;
+        // Decodes into a buffer of the final size. A vector that grows leaves a part of the share in freed memory.
+        let mut bytes = Zeroizing::new([0; SHARE_LEN]);
+        hex::decode_to_slice(digits, bytes.as_mut_slice())
+            .map_err(|_invalid| ShareFault::Mistyped)?;
         let (content, sum) = bytes.split_last_chunk().ok_or(ShareFault::Mistyped)?;
-        if bytes.len() != SHARE_LEN || *sum != hash_start::<SUM_LEN>(&[content]) {
+        if *sum != hash_start::<SUM_LEN>(&[content]) {
             return Err(ShareFault::Mistyped);
         }
         let (threshold, rest) = content.split_first().ok_or(ShareFault::Mistyped)?;
@@ -282,9 +284,9 @@ mod tests {
     #[test]
     fn any_two_of_three_shares_unwrap_and_one_does_not() {
         let (id, shares) = split(2, 3).unwrap();
-        let (first, progress) = quorum(id, &[&shares[0], &shares[0], &shares[1]]);
+        let (first, progress) = quorum(id, &[&shares[0], &shares[0], &shares[1], &shares[2]]);
         let given = |given| Progress { given, needed: 2 };
-        assert_eq!(progress, [given(1), given(1), given(2)]);
+        assert_eq!(progress, [given(1), given(1), given(2), given(2)]);
         let wrapped = first.wrap(&[7; 32]).unwrap();
         for pair in [[0, 1], [0, 2], [2, 1]] {
             let (other, _) = quorum(id, &pair.map(|index| &shares[index]));

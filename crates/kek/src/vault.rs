@@ -1,11 +1,10 @@
 //! The provider `vault`: the transit engine of `HashiCorp` Vault or `OpenBao`, by its HTTP API.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_wallet::{KekProvider, ProviderError};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::key_service::KeyService;
@@ -43,14 +42,15 @@ struct Failure {
 }
 
 impl Vault {
-    /// Calls an operation of the key: `encrypt` or `decrypt`.
-    fn call(&self, operation: &str, body: &Value) -> Result<Data, ProviderError> {
+    /// Calls an operation of the key: `encrypt` or `decrypt`. `field` is the name of the input in the request, and
+    /// `input` its value.
+    fn call(&self, operation: &str, field: &str, input: &str) -> Result<Data, ProviderError> {
         let Self { service, address, mount, key, token_file } = self;
         let token = service.read(token_file)?;
         let url = format!("{address}/v1/{mount}/{operation}/{key}");
-        let body = Zeroizing::new(body.to_string());
+        let body = service.json(&BTreeMap::from([(field, input)]))?;
         let headers = [("content-type", "application/json"), ("x-vault-token", token.trim())];
-        let reply = service.post(&url, &headers, body.as_bytes())?;
+        let reply = service.post(&url, &headers, &body)?;
         if reply.status == 200 {
             let invalid = |_| service.unreachable("the response is not that of a transit engine");
             return serde_json::from_slice::<Success>(&reply.body)
@@ -75,7 +75,7 @@ impl KekProvider for Vault {
 
     fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
         let plaintext = Zeroizing::new(STANDARD.encode(key));
-        let data = self.call("encrypt", &json!({"plaintext": plaintext.as_str()}))?;
+        let data = self.call("encrypt", "plaintext", &plaintext)?;
         if data.ciphertext.is_empty() {
             return Err(self.service.unreachable("the response has no ciphertext"));
         }
@@ -84,7 +84,7 @@ impl KekProvider for Vault {
 
     fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
         let ciphertext = String::from_utf8_lossy(wrapped);
-        let mut data = self.call("decrypt", &json!({"ciphertext": ciphertext}))?;
+        let mut data = self.call("decrypt", "ciphertext", &ciphertext)?;
         let key = self.service.key(&data.plaintext);
         data.plaintext.zeroize();
         key

@@ -9,6 +9,8 @@ use std::{
     thread,
 };
 
+use serde_json::{Value, json};
+
 use super::*;
 
 #[derive(Default)]
