@@ -2,7 +2,6 @@
 
 pub(crate) mod account_owner;
 pub(crate) mod correspondents;
-pub(crate) mod event_cursor;
 pub(crate) mod event_log;
 pub(crate) mod event_report;
 pub(crate) mod health;

@@ -225,17 +225,15 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
         }
         let limit = core.settings.keys_per_account_max;
         if tx.count_live_keys(&session.account_id)? >= u64::from(limit) {
-            return Err(too_many_keys(limit).into());
+            let (what, way_out) = ("API keys in this account", "revoke one that is no longer used");
+            return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
         }
     }
     let invite = match owner {
         Owner::New { invite: Some(secret), .. } => {
             let invite = tx.find_invite(secret)?;
             let is_active = |invite: &Invite| invite.status(key.created_at) == InviteStatus::Active;
-            let Some(invite) = invite.filter(is_active) else {
-                return Err(Refusal::InviteInvalid.into());
-            };
-            Some(invite.id)
+            Some(invite.filter(is_active).ok_or(Refusal::InviteInvalid)?.id)
         }
         Owner::Existing(_) | Owner::New { invite: None, .. } => None,
     };
@@ -303,13 +301,5 @@ fn too_many_handles(limit: u32) -> Refusal {
         limit,
         what: "handles of revoked API keys in this account",
         way_out: "name one of them again, or ask the operator to release one",
-    }
-}
-
-fn too_many_keys(limit: u32) -> Refusal {
-    Refusal::QuotaExceeded {
-        limit,
-        what: "API keys in this account",
-        way_out: "revoke one that is no longer used",
     }
 }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::audit_chain::entry;
 use crate::{
     account::activity::{self, ActOrigin},
+    issuer::signer::KEYS_MAX,
     operator::encryption::encrypted_rows::EncryptedRows,
 };
 
@@ -30,6 +31,9 @@ pub enum OperatorError {
     /// The state of the key forbids the action.
     #[error(transparent)]
     IllegalTransition(#[from] IllegalTransition),
+    /// The service has the maximum number of issuer keys, its own signing keys.
+    #[error("there are {KEYS_MAX} issuer keys already, which is the maximum")]
+    IssuerKeysFull,
     /// Rows are still encrypted under this version of the key-encryption key.
     #[error(
         "key-encryption key version {version} encrypts {rows}: run `sealpost admin kek rotate` first"

@@ -25,9 +25,8 @@ impl Operator {
     pub fn release_handle(&self, handle: &Handle) -> Result<HandleReleased, OperatorError> {
         let subject = format!("handle:{handle}");
         self.perform(|tx| {
-            let Some(owner) = tx.find_handle(handle)? else {
-                return Err(OperatorError::NotFound("key with this handle").into());
-            };
+            let no_owner = OperatorError::NotFound("key with this handle");
+            let owner = tx.find_handle(handle)?.ok_or(no_owner)?;
             let key = tx.lock_key(&owner.api_key_id)?;
             tx.release_handle(handle, &owner)?;
             // A revoked key displays its handle permanently, so that senders recognise the key in earlier messages.
@@ -48,7 +47,7 @@ impl Operator {
         let now = self.clock.now();
         let subject = format!("handle:{handle}");
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
+            let mut key = tx.lock_key(id)?.ok_or(NO_KEY)?;
             if key.status == KeyStatus::Revoked {
                 return Err(OperatorError::Pointless(
                     "a revoked key cannot receive: assign the handle to another key",

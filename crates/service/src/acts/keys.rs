@@ -147,7 +147,7 @@ impl Operator {
             self.move_key(id, KeyEvent::StartRotation, "key.start_rotation")?;
         }
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
+            let mut key = tx.lock_key(id)?.ok_or(NO_KEY)?;
             let moved = key.status.apply(KeyEvent::FinishRotation).map_err(OperatorError::from)?;
             key.sealing_version = key.sealing_version.saturating_add(1);
             tx.set_sealing_version(id, key.sealing_version)?;
@@ -170,7 +170,7 @@ impl Operator {
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
+            let key = tx.lock_key(id)?.ok_or(NO_KEY)?;
             revoke_locked(tx, key, now, OperatorError::from)
         })
     }
@@ -192,7 +192,7 @@ impl Operator {
     ) -> Result<PlanView, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
+            let mut key = tx.lock_key(id)?.ok_or(NO_KEY)?;
             let plan = next(&key.plan);
             tx.set_plan(id, &plan)?;
             let query = FactsQuery { callers: vec![*id], ..FactsQuery::default() };
@@ -261,7 +261,7 @@ fn move_locked(
     event: KeyEvent,
     action: &'static str,
 ) -> Result<(KeyView, ActionRecord), Abort<OperatorError>> {
-    let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
+    let mut key = tx.lock_key(id)?.ok_or(NO_KEY)?;
     let from = key.status;
     key.status = from.apply(event).map_err(OperatorError::from)?;
     tx.set_status(id, key.status)?;

@@ -131,7 +131,7 @@ impl Accounts {
 
 /// Locks the usage row of a key until the transaction ends, so that sends and other changes of the key wait. Refuses a
 /// key that is not active.
-fn lock_active_key(tx: &mut Transaction, key: &ApiKeyId) -> Result<(), Abort> {
+pub(super) fn lock_active_key(tx: &mut Transaction, key: &ApiKeyId) -> Result<(), Abort> {
     let facts = tx.lock_facts(&FactsQuery { callers: vec![*key], ..FactsQuery::default() })?;
     let status = facts.keys.get(key).map_or(KeyStatus::Revoked, |key| key.status);
     if status == KeyStatus::Active {

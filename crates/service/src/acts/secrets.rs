@@ -19,6 +19,7 @@ use crate::{
     cache::key_cache::CacheEvent,
     caller::credentials::AccountSession,
     error::Error,
+    operator::lists::NO_ACCOUNT,
 };
 
 /// The input of a recovery: the account, and its recovery code.
@@ -115,7 +116,7 @@ impl Operator {
         let secrets = NewSecrets::generate()?;
         self.perform(|tx| {
             if !tx.lock_account(account)? {
-                return Err(OperatorError::NotFound("such account").into());
+                return Err(NO_ACCOUNT.into());
             }
             tx.set_account_secrets(account, &secrets.hashes())?;
             tx.delete_sessions_of(account)?;

@@ -16,8 +16,12 @@ use super::{
     owner::ProvenOwner,
 };
 use crate::{
-    account::Accounts, cache::key_cache::CacheEvent, caller::credentials::AccountSession,
-    error::Error, operator::lists::ListPage, sealpost::core::Core,
+    account::Accounts,
+    cache::key_cache::CacheEvent,
+    caller::credentials::AccountSession,
+    error::Error,
+    operator::lists::{ListPage, NO_ACCOUNT},
+    sealpost::core::Core,
 };
 
 /// The API token to create.
@@ -145,7 +149,7 @@ impl Operator {
     pub fn api_tokens(&self, account: &AccountId) -> Result<ListPage<ApiTokenView>, OperatorError> {
         let now = self.clock.now();
         if !self.store.read(|reader| reader.is_open_account(account))? {
-            return Err(OperatorError::NotFound("such account"));
+            return Err(NO_ACCOUNT);
         }
         let tokens = self.store.read(|reader| reader.api_tokens_of(account, now))?;
         let entries = tokens.into_iter().map(ApiTokenView::from).collect();
@@ -155,9 +159,8 @@ impl Operator {
     /// Revokes an API token. Afterwards, all nodes refuse requests with the token. Fails if there is no such token.
     pub fn revoke_api_token(&self, id: &ApiTokenId) -> Result<ApiTokenView, OperatorError> {
         self.perform(|tx| {
-            let Some(token) = tx.delete_api_token(id, None)? else {
-                return Err(OperatorError::NotFound("such API token").into());
-            };
+            let deleted = tx.delete_api_token(id, None)?;
+            let token = deleted.ok_or(OperatorError::NotFound("such API token"))?;
             let detail = json!({"account_id": token.account_id, "api_key_id": token.api_key_id});
             let concerned = Concerned::Account(token.account_id);
             let record = ActionRecord::new("token.revoke", id, concerned, detail);
@@ -195,12 +198,14 @@ impl Accounts {
         self.act_as_owner(owner, "creating an API token", |tx| {
             // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
             let key = tx.find_key(&key_id)?.filter(|key| key.account_id == account_id);
-            let Some(key) = key else { return Err(unknown.clone().into()) };
+            let key = key.ok_or_else(|| unknown.clone())?;
             if key.status == KeyStatus::Revoked {
                 return Err(Refusal::KeyInactive { status: key.status, field: None }.into());
             }
             if tx.count_api_tokens(&account_id, now)? >= u64::from(limit) {
-                return Err(too_many_tokens(limit).into());
+                let (what, way_out) =
+                    ("API tokens in this account", "revoke one that is no longer used");
+                return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
             }
             tx.insert_api_token(&token)?;
             let detail = Some(format!("{} for {key_id}", token.id));
@@ -238,12 +243,4 @@ fn revoke_token(
     let revoked = revoked.ok_or(Refusal::TokenNotFound)?;
     core.cache.invalidate_on(CacheEvent::SessionEnded(&revoked.token));
     Ok(ApiTokenRevoked { token_id: revoked.id, revoked: true })
-}
-
-fn too_many_tokens(limit: u32) -> Refusal {
-    Refusal::QuotaExceeded {
-        limit,
-        what: "API tokens in this account",
-        way_out: "revoke one that is no longer used",
-    }
 }

@@ -209,17 +209,13 @@ impl<'a> Request<'a> {
         }
         let limit = core.settings.badges_per_key_max;
         if tx.count_live_badges(self.key, self.now)? >= u64::from(limit) {
-            refusals.push(too_many(limit));
+            refusals.push(Refusal::QuotaExceeded {
+                limit,
+                what: "badges of this API key that are still valid",
+                way_out: "use one of them, or wait until one expires",
+            });
         }
         Ok(refusals)
-    }
-}
-
-fn too_many(limit: u32) -> Refusal {
-    Refusal::QuotaExceeded {
-        limit,
-        what: "badges of this API key that are still valid",
-        way_out: "use one of them, or wait until one expires",
     }
 }
 

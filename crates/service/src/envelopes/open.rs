@@ -104,9 +104,7 @@ fn find_envelope(
     let Ok(id) = envelope_id.parse::<EnvelopeId>() else {
         return Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound).into());
     };
-    let Some(addressed) = tx.find_envelope(&id, recipient)? else {
-        return Err(Refusal::EnvelopeNotFound.into());
-    };
+    let addressed = tx.find_envelope(&id, recipient)?.ok_or(Refusal::EnvelopeNotFound)?;
     let envelope = &addressed.envelope;
     if envelope.meta.timestamp < core.kept_since(admitted.limits.now) {
         return Err(Refusal::EnvelopeNotFound.into());

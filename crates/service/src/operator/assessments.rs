@@ -10,7 +10,10 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::acts::{
+    audited::{ActionRecord, Concerned, Operator, OperatorError},
+    keys::NO_KEY,
+};
 
 /// The author and the reason of an assessment (measured scores) or attestation (result of a check).
 #[derive(Debug, Clone, Default)]
@@ -100,9 +103,7 @@ impl Operator {
             at,
         };
         self.perform(|tx| {
-            if tx.find_key(key)?.is_none() {
-                return Err(OperatorError::NotFound("such API key").into());
-            }
+            tx.find_key(key)?.ok_or(NO_KEY)?;
             tx.insert_assessment(&assessment)?;
             let shown = AssessmentView::from(assessment.clone());
             Ok((shown.clone(), ActionRecord::of_key("assessment.record", key, json!(shown))))
@@ -128,9 +129,7 @@ impl Operator {
             at,
         };
         self.perform(|tx| {
-            if tx.find_key(key)?.is_none() {
-                return Err(OperatorError::NotFound("such API key").into());
-            }
+            tx.find_key(key)?.ok_or(NO_KEY)?;
             tx.insert_attestation(&attestation)?;
             let shown = AttestationView::from(attestation.clone());
             Ok((shown.clone(), ActionRecord::of_key("attestation.record", key, json!(shown))))
@@ -143,9 +142,8 @@ impl Operator {
         let at = self.clock.now();
         let revocation = Revocation { at, by: self.actor.clone(), reason: reason.to_owned() };
         self.perform(|tx| {
-            let Some((badge, _)) = tx.find_badge(id)? else {
-                return Err(OperatorError::NotFound("such badge").into());
-            };
+            let found = tx.find_badge(id)?;
+            let (badge, _) = found.ok_or(OperatorError::NotFound("such badge"))?;
             if !tx.revoke_badge(id, &revocation)? {
                 return Err(OperatorError::Pointless("this badge is revoked already").into());
             }

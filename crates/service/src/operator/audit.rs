@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use schemars::JsonSchema;
-use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Durability};
+use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl Operator {
 
     /// Returns the newest entries in ascending order, at most `limit`.
     pub fn newest_audit_entries(&self, limit: u32) -> Result<Vec<AuditView>, OperatorError> {
-        let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_audit_entries(limit))?;
+        let newest = self.store.read(|reader| reader.newest_audit_entries(limit))?;
         Ok(newest.into_iter().map(AuditView::from).collect())
     }
 
@@ -129,7 +129,7 @@ impl Operator {
     }
 
     fn page(&self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, OperatorError> {
-        Ok(self.store.write(Durability::Relaxed, |tx| tx.audit_entries(after, limit))?)
+        Ok(self.store.read(|reader| reader.audit_entries(after, limit))?)
     }
 }
 

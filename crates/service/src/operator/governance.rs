@@ -11,6 +11,7 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
+use super::lists::NO_ACCOUNT;
 use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A governance decision, as operators see it.
@@ -42,8 +43,7 @@ impl Operator {
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        let to = GovernanceStatus::Proposed;
-        self.decide(&StatusChange { subject, to, reason, action: "governance.propose" })
+        self.decide(subject, GovernanceStatus::Proposed, reason, "governance.propose")
     }
 
     /// Enforces a council action, which blocks the key or account. An earlier proposal is not necessary. Fails if the
@@ -53,8 +53,7 @@ impl Operator {
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        let to = GovernanceStatus::Enforced;
-        self.decide(&StatusChange { subject, to, reason, action: "governance.enforce" })
+        self.decide(subject, GovernanceStatus::Enforced, reason, "governance.enforce")
     }
 
     /// Lifts a council action that was proposed or enforced. Fails if there is no such action.
@@ -63,8 +62,7 @@ impl Operator {
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        let to = GovernanceStatus::Lifted;
-        self.decide(&StatusChange { subject, to, reason, action: "governance.lift" })
+        self.decide(subject, GovernanceStatus::Lifted, reason, "governance.lift")
     }
 
     /// Suspends a partner, which blocks all keys of the accounts that are assigned to the partner. Fails if the partner
@@ -74,9 +72,8 @@ impl Operator {
         partner: &PartnerId,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        let (subject, to) =
-            (GovernanceSubject::Partner(partner.clone()), GovernanceStatus::Enforced);
-        self.decide(&StatusChange { subject, to, reason, action: "partner.suspend" })
+        let subject = GovernanceSubject::Partner(partner.clone());
+        self.decide(subject, GovernanceStatus::Enforced, reason, "partner.suspend")
     }
 
     /// Ends the suspension of a partner. The suspension no longer blocks the keys of the partner's accounts. Fails if
@@ -86,8 +83,8 @@ impl Operator {
         partner: &PartnerId,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        let (subject, to) = (GovernanceSubject::Partner(partner.clone()), GovernanceStatus::Lifted);
-        self.decide(&StatusChange { subject, to, reason, action: "partner.restore" })
+        let subject = GovernanceSubject::Partner(partner.clone());
+        self.decide(subject, GovernanceStatus::Lifted, reason, "partner.restore")
     }
 
     /// Assigns an account to a partner (a group of accounts that operators can suspend together). Replaces the previous
@@ -99,7 +96,7 @@ impl Operator {
     ) -> Result<PartnerAssigned, OperatorError> {
         self.perform(|tx| {
             if !tx.set_partner(account, Some(partner))? {
-                return Err(OperatorError::NotFound("such account").into());
+                return Err(NO_ACCOUNT.into());
             }
             let partner = partner.as_str().to_owned();
             let detail = json!({"partner": partner});
@@ -109,11 +106,18 @@ impl Operator {
         })
     }
 
-    fn decide(&self, change: &StatusChange<'_>) -> Result<DecisionView, OperatorError> {
+    fn decide(
+        &self,
+        subject: GovernanceSubject,
+        to: GovernanceStatus,
+        reason: &str,
+        action: &'static str,
+    ) -> Result<DecisionView, OperatorError> {
+        let change = StatusChange { subject, to, reason, action };
         let now = self.clock.now();
         let fresh_id = DecisionId::new(now, random()?);
         self.perform(|tx| {
-            require_subject(tx, change)?;
+            require_subject(tx, &change)?;
             let open = tx.open_decisions(&change.subject)?;
             let open = open.into_iter().find(|decision| decision.reason.kind == change.kind());
             let from = open.as_ref().map(|decision| decision.reason.status);

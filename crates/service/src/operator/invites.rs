@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{Invite, InviteId, InviteStatus, Timestamp, ports::Durability};
+use sealpost_domain::{Invite, InviteId, InviteStatus, Timestamp};
 use sealpost_wallet::{InviteSecret, random};
 use serde::Serialize;
 use serde_json::json;
@@ -79,7 +79,7 @@ impl Operator {
     /// Returns the newest invites in descending order, at most `limit`.
     pub fn invites(&self, limit: u32) -> Result<Vec<InviteView>, OperatorError> {
         let now = self.clock.now();
-        let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_invites(limit))?;
+        let newest = self.store.read(|reader| reader.newest_invites(limit))?;
         Ok(newest.into_iter().map(|invite| shown(invite, now)).collect())
     }
 
@@ -88,7 +88,7 @@ impl Operator {
     pub fn revoke_invite(&self, id: &InviteId) -> Result<InviteView, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(invite) = tx.revoke_invite(id, now)? else { return Err(NO_INVITE.into()) };
+            let invite = tx.revoke_invite(id, now)?.ok_or(NO_INVITE)?;
             let detail = json!({"uses": invite.uses, "used": invite.used});
             Ok((
                 shown(invite, now),

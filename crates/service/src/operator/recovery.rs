@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sealpost_domain::{
-    AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId, ports::JournaledAct,
+    AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId,
+    ports::{ClosingExtent, JournaledAct},
 };
 use serde::Serialize;
 use serde_json::json;
 
+use super::lists::NO_ACCOUNT;
 use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The credentials that a recovery ends, after it has applied the acts of the revocation journals.
@@ -81,21 +83,21 @@ impl Operator {
     fn close_again(
         &self,
         id: &AccountId,
-        extent: Extent,
+        extent: ClosingExtent,
         done: &mut DatabaseRecovered,
     ) -> Result<(), OperatorError> {
         let found = self.store.read(|reader| reader.account(id, self.clock.now()))?;
         let Some(account) = found.map(|found| found.summary) else { return Ok(()) };
         match extent {
-            Extent::Close if account.closed_at.is_none() => {
+            ClosingExtent::Close if account.closed_at.is_none() => {
                 self.close_account(id)?;
                 count(&mut done.accounts_closed, true);
             }
-            Extent::Erase if account.erased_at.is_none() => {
+            ClosingExtent::Erase if account.erased_at.is_none() => {
                 self.erase_account(id)?;
                 count(&mut done.accounts_erased, true);
             }
-            Extent::Close | Extent::Erase => {}
+            ClosingExtent::Close | ClosingExtent::Erase => {}
         }
         Ok(())
     }
@@ -118,7 +120,7 @@ impl Operator {
         }
         applied(self.perform(|tx| {
             if !tx.lock_account(id)? {
-                return Err(OperatorError::NotFound("such account").into());
+                return Err(NO_ACCOUNT.into());
             }
             tx.set_account_secrets(id, secrets)?;
             let record = ActionRecord::of_account("account.replace-secrets", id, json!({}));
@@ -153,17 +155,11 @@ impl Operator {
 struct FinalState {
     revoked_keys: BTreeSet<ApiKeyId>,
     deactivated_keys: BTreeSet<ApiKeyId>,
-    closed_accounts: BTreeMap<AccountId, Extent>,
+    /// If several acts close the same account, the larger extent applies.
+    closed_accounts: BTreeMap<AccountId, ClosingExtent>,
     secrets: BTreeMap<AccountId, AccountSecrets>,
     badges: BTreeSet<BadgeId>,
     api_tokens: BTreeSet<ApiTokenId>,
-}
-
-/// The extent of a closing. If several acts close the same account, the larger extent applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Extent {
-    Close,
-    Erase,
 }
 
 impl FinalState {
@@ -179,10 +175,10 @@ impl FinalState {
     fn add(&mut self, act: &JournaledAct) {
         match *act {
             JournaledAct::AccountClosed(id) => {
-                self.closed_accounts.entry(id).or_insert(Extent::Close);
+                self.closed_accounts.entry(id).or_insert(ClosingExtent::Close);
             }
             JournaledAct::AccountErased(id) => {
-                self.closed_accounts.insert(id, Extent::Erase);
+                self.closed_accounts.insert(id, ClosingExtent::Erase);
             }
             JournaledAct::ApiTokenRevoked(id) => {
                 self.api_tokens.insert(id);
@@ -275,7 +271,7 @@ mod tests {
         ];
         let state = FinalState::new(&acts);
         assert_eq!(state.secrets, BTreeMap::from([(account(1), secrets(2))]));
-        let closed = [(account(2), Extent::Erase), (account(3), Extent::Close)];
+        let closed = [(account(2), ClosingExtent::Erase), (account(3), ClosingExtent::Close)];
         assert_eq!(state.closed_accounts, BTreeMap::from(closed));
     }
 }

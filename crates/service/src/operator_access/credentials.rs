@@ -98,6 +98,7 @@ impl From<OperatorError> for Error {
             refused @ (OperatorError::HandleInUse(_)
             | OperatorError::HasHandle(_)
             | OperatorError::IllegalTransition(_)
+            | OperatorError::IssuerKeysFull
             | OperatorError::KekInUse { .. }
             | OperatorError::Pointless(_)) => Refusal::ActionRefused(refused.to_string()).into(),
         }

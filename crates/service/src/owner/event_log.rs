@@ -11,12 +11,11 @@ use sealpost_storage::Reader;
 use super::{
     account_owner::{NO_KEY, Owner},
     correspondents::{EventOrigin, origins},
-    event_cursor::EventLogCursor,
 };
 use crate::{
     error::Error,
     webhooks::{
-        cursor::DeliveryState,
+        cursor::{DeliveryState, EventLogCursor},
         deliveries::{DeliveryView, attempt_view, pending_view},
     },
 };

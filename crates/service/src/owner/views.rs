@@ -73,7 +73,11 @@ impl PendingCount {
 
 impl fmt::Display for PendingCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 > PENDING_MAX.into() { f.write_str("more than 10,000") } else { self.0.fmt(f) }
+        if self.0 > PENDING_MAX.into() {
+            write!(f, "more than {},{:03}", PENDING_MAX / 1000, PENDING_MAX % 1000)
+        } else {
+            self.0.fmt(f)
+        }
     }
 }
 

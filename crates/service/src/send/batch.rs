@@ -9,8 +9,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, Event, EventKind, KeyStatus,
-    LeaseToken, LeasedDelivery, ReceiptFacts, ReceiptState, Refusal, Timestamp, Usage,
+    ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeId, EnvelopeMeta, Event, EventKind,
+    KeyStatus, LeaseToken, LeasedDelivery, ReceiptFacts, ReceiptState, Refusal, Timestamp, Usage,
     ports::{
         AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, IdempotencyResult, KeyFacts,
         NewIdempotencyRecord, OverageCount, ParkedDelivery, WaitingEnvelope, WriteSet,
@@ -291,19 +291,11 @@ impl BatchDecision<'_> {
         pending: &PendingEnvelope,
         state: ReceiptState,
     ) {
-        let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
-        let (caller, meta) = (command.caller.key, pending.envelope.meta.clone());
-        let at = self.now;
-        self.changes.idempotency.push(NewIdempotencyRecord {
-            caller,
-            key: key.clone(),
-            fingerprint,
-            result: IdempotencyResult::Send { envelope: meta.id, state },
-            at,
-            expired_before: self.expired_before,
-        });
-        let result = IdempotencyResult::Send { envelope: meta, state };
-        self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, result });
+        let Some(name) = &command.idempotency else { return };
+        let envelope = pending.envelope.meta.clone();
+        let stored = IdempotencyResult::Send { envelope: envelope.id, state };
+        let result = IdempotencyResult::Send { envelope, state };
+        self.add_record(command.caller.key, name, stored, result);
     }
 
     /// Adds the idempotency record of a request with many messages, together with the results of the messages. Adds
@@ -314,18 +306,31 @@ impl BatchDecision<'_> {
         let results = results_of(&envelopes, decided);
         let results = results.and_then(|results| serde_json::to_string(&results).ok());
         let (Some(results), Some(command)) = (results, group.commands.first()) else { return };
-        let Idempotency { key, fingerprint } = key.clone();
-        let (caller, at, results) = (command.caller.key, self.now, Arc::<str>::from(results));
+        let results = Arc::<str>::from(results);
+        let stored = IdempotencyResult::Batch(Arc::clone(&results));
+        self.add_record(command.caller.key, key, stored, IdempotencyResult::Batch(results));
+    }
+
+    /// Adds an idempotency record to the rows to write. Adds `result` to the facts, for later commands of the batch.
+    fn add_record(
+        &mut self,
+        caller: ApiKeyId,
+        name: &Idempotency,
+        stored: IdempotencyResult<EnvelopeId>,
+        result: IdempotencyResult<EnvelopeMeta>,
+    ) {
+        let Idempotency { key, fingerprint } = name.clone();
+        let (at, expired_before) = (self.now, self.expired_before);
+        let record = IdempotencyRecord { at, fingerprint, result };
+        self.facts.idempotency.insert((caller, key.clone()), record);
         self.changes.idempotency.push(NewIdempotencyRecord {
             caller,
-            key: key.clone(),
+            key,
             fingerprint,
-            result: IdempotencyResult::Batch(Arc::clone(&results)),
+            result: stored,
             at,
-            expired_before: self.expired_before,
+            expired_before,
         });
-        let result = IdempotencyResult::Batch(results);
-        self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, result });
     }
 
     fn changes(self) -> WriteSet {

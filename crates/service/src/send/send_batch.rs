@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Envelope, EnvelopeId, IdempotencyKey, KeyStatus, Refusal, Timestamp, ports::IdempotencyResult,
+    Envelope, EnvelopeId, IdempotencyKey, Refusal, Timestamp, ports::IdempotencyResult,
 };
 use sealpost_wallet::{WalletError, random};
 use zeroize::Zeroizing;
@@ -15,7 +15,7 @@ use super::{
     },
     message::NewMessage,
     prepare::{Prepared, Request},
-    send_message::SEAL_TRIES_MAX,
+    send_message::{REVOKED_SENDER, SEAL_TRIES_MAX},
 };
 use crate::{
     cache::{cached_key::KeyMaterial, key_cache::CacheEvent},
@@ -232,6 +232,5 @@ fn earlier_results(decided: &[Decided]) -> Option<Result<SentBatch, Error>> {
     })
 }
 
-const REVOKED_SENDER: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
 /// Separates the fingerprints of batches from those of single sends, whose first part is a recipient.
 const FINGERPRINT_LABEL: &[u8] = b"batch of messages";

@@ -125,6 +125,7 @@ impl Sending {
     }
 }
 
-const REVOKED_SENDER: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
+pub(super) const REVOKED_SENDER: Refusal =
+    Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
 /// Maximum number of times that a message is sealed while its recipient keeps changing.
 pub(super) const SEAL_TRIES_MAX: u32 = 3;

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use sealpost_domain::{
     AuditEntry,
-    ports::{LoggedStatement, StatementKind, StoreError},
+    ports::{StatementKind, StoreError},
 };
 use sealpost_storage::{Database, Reader};
 use sealpost_transparency::{Statement, Tile, TileTree, TreeHash, verify_inclusion};
 
 use super::{
     kept::{KeptCheckpoint, KeptFault},
+    proof::Logged,
     stored::{TreeFault, hashes, read_tile, signed},
 };
 
@@ -128,7 +129,8 @@ fn page(
     let mut statements = Vec::new();
     for ((number, entry), leaf) in (first..).zip(&entries).zip(&leaves) {
         if entry.starts_with(AUDIT_ENTRY) {
-            let found = reader.statement_of_entry(number)?.map(statement);
+            let found = reader.statement_of_entry(number)?;
+            let found = found.map(|it| Logged::new(StatementKind::Audit, it, None).statement);
             let Some(found) = found.filter(|found| found.entry().hash() == *leaf) else {
                 return Ok(None);
             };
@@ -136,12 +138,6 @@ fn page(
         }
     }
     Ok(Some(statements))
-}
-
-fn statement(LoggedStatement { at, salt, text, .. }: LoggedStatement) -> Statement {
-    let at_ms = u64::try_from(at.as_millis()).unwrap_or(0);
-    let kind = StatementKind::Audit.as_str().to_owned();
-    Statement { kind, at_ms, salt, text, envelope: None }
 }
 
 const OLDER: &str = "the transparency log lacks entries of the checkpoint that a node has kept";

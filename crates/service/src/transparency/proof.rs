@@ -145,7 +145,7 @@ pub(crate) fn find_envelope(
 }
 
 impl Logged {
-    fn new(
+    pub(super) fn new(
         kind: StatementKind,
         LoggedStatement { number, at, salt, text }: LoggedStatement,
         envelope: Option<EnvelopePlace>,

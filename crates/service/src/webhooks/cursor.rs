@@ -1,5 +1,5 @@
-//! The state of an entry in a list of deliveries, and the cursor of such a list. A cursor is opaque to callers, and valid
-//! only for the same webhook and filter.
+//! The state of an entry in a list of deliveries, and the cursors of such a list and of the event log. The cursor of a
+//! list is opaque to callers, and valid only for the same webhook and filter.
 
 use std::{fmt, str::FromStr};
 
@@ -11,17 +11,48 @@ use sealpost_domain::{AttemptNumber, AttemptOutcome, EventId, WebhookId};
 pub struct Cursor {
     pub(super) webhook_id: WebhookId,
     pub(super) state: Option<DeliveryState>,
-    pub(super) below: Below,
+    pub(super) below: EventLogCursor,
 }
 
-/// The last entry of a page, after which the next page begins.
+/// The last entry of a page of deliveries or of the event log, after which the next page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Below {
-    /// The last entry of the page is an attempt, with this number.
+pub enum EventLogCursor {
+    /// The last entry is an attempt.
     Attempt(AttemptNumber),
-    /// The last entry of the page is a pending delivery of this event. A list shows all pending deliveries before the
+    /// The last entry is a pending delivery of this event. A list of deliveries shows all pending deliveries before the
     /// attempts.
     Event(EventId),
+}
+
+impl EventLogCursor {
+    /// Returns the key by which entries are sorted. For an event, the sort key is the id without its prefix, because
+    /// the rest of an id begins with the time.
+    pub(crate) fn sort_key(&self) -> (i64, String) {
+        match self {
+            Self::Attempt(number) => (number.0, String::new()),
+            Self::Event(id) => (0, id.to_string().split_off(4)),
+        }
+    }
+}
+
+impl fmt::Display for EventLogCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Attempt(number) => number.0.fmt(f),
+            Self::Event(id) => id.fmt(f),
+        }
+    }
+}
+
+impl FromStr for EventLogCursor {
+    type Err = CursorFault;
+
+    fn from_str(text: &str) -> Result<Self, CursorFault> {
+        match text.parse() {
+            Ok(number) => Ok(Self::Attempt(AttemptNumber(number))),
+            Err(_) => text.parse().map(Self::Event).map_err(|_malformed| CursorFault),
+        }
+    }
 }
 
 /// The error for a text that is not a cursor of this list.
@@ -32,10 +63,7 @@ pub struct CursorFault;
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state.map_or(ANY, DeliveryState::as_str);
-        let text = match self.below {
-            Below::Attempt(number) => format!("{state} {} {}", self.webhook_id, number.0),
-            Below::Event(id) => format!("{state} {} {id}", self.webhook_id),
-        };
+        let text = format!("{state} {} {}", self.webhook_id, self.below);
         f.write_str(&URL_SAFE_NO_PAD.encode(text))
     }
 }
@@ -62,11 +90,7 @@ fn read(text: &str) -> Option<Cursor> {
         ANY => None,
         name => Some(DeliveryState::from_name(name)?),
     };
-    let below = match below.parse() {
-        Ok(number) => Below::Attempt(AttemptNumber(number)),
-        Err(_) => Below::Event(below.parse().ok()?),
-    };
-    Some(Cursor { webhook_id: webhook_id.parse().ok()?, state, below })
+    Some(Cursor { webhook_id: webhook_id.parse().ok()?, state, below: below.parse().ok()? })
 }
 
 /// The state of an entry in a list of deliveries.
@@ -108,8 +132,8 @@ mod tests {
     fn only_the_text_of_a_cursor_is_parsed() {
         let now = Timestamp::from_millis(1_790_000_000_000);
         let webhook_id = WebhookId::new(now, [7; 10]);
-        let attempt = Below::Attempt(AttemptNumber(i64::MAX));
-        let event = Below::Event(EnvelopeId::new(now, [8; 10]).into());
+        let attempt = EventLogCursor::Attempt(AttemptNumber(i64::MAX));
+        let event = EventLogCursor::Event(EnvelopeId::new(now, [8; 10]).into());
         for state in [
             None,
             Some(DeliveryState::Pending),
@@ -130,5 +154,14 @@ mod tests {
         {
             assert_eq!(URL_SAFE_NO_PAD.encode(text).parse::<Cursor>(), Err(CursorFault), "{text}");
         }
+    }
+
+    #[test]
+    fn a_cursor_of_the_event_log_is_a_number_or_the_id_of_an_event() {
+        let event = EnvelopeId::new(Timestamp::from_millis(1_790_000_000_000), [8; 10]).into();
+        for cursor in [EventLogCursor::Attempt(AttemptNumber(7)), EventLogCursor::Event(event)] {
+            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        }
+        assert_eq!("x".parse::<EventLogCursor>(), Err(CursorFault));
     }
 }

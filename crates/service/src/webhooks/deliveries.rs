@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     Webhooks,
-    cursor::{Below, Cursor, CursorFault, DeliveryState},
+    cursor::{Cursor, CursorFault, DeliveryState, EventLogCursor},
     view::find,
 };
 use crate::{
@@ -123,20 +123,21 @@ fn read_entries(
     of: &Webhook,
     oldest: Timestamp,
     query: &Deliveries,
-) -> Result<Vec<(Below, DeliveryView)>, StoreError> {
+) -> Result<Vec<(EventLogCursor, DeliveryView)>, StoreError> {
     let below = query.cursor.map(|cursor| cursor.below);
     let wanted = query.limit.saturating_add(1);
     let mut entries = Vec::new();
-    if let (None | Some(DeliveryState::Pending), None | Some(Below::Event(_))) =
+    if let (None | Some(DeliveryState::Pending), None | Some(EventLogCursor::Event(_))) =
         (query.state, below)
     {
         let below = match &below {
-            Some(Below::Event(id)) => Some(id),
+            Some(EventLogCursor::Event(id)) => Some(id),
             _ => None,
         };
         let pending = reader.pending_deliveries(&of.id, oldest, below, wanted)?;
         let is_active = of.is_active();
-        let entry = |it: PendingDelivery| (Below::Event(it.event_id), pending_view(it, is_active));
+        let entry =
+            |it: PendingDelivery| (EventLogCursor::Event(it.event_id), pending_view(it, is_active));
         entries.extend(pending.into_iter().map(entry));
     }
     let free = wanted.saturating_sub(u32::try_from(entries.len()).unwrap_or(u32::MAX));
@@ -147,11 +148,11 @@ fn read_entries(
     };
     if free > 0 {
         let below = match below {
-            Some(Below::Attempt(number)) => Some(number),
+            Some(EventLogCursor::Attempt(number)) => Some(number),
             _ => None,
         };
         let attempts = reader.attempts(&of.id, outcome, below, free)?;
-        let entry = |it: Attempt| (Below::Attempt(it.number), attempt_view(it));
+        let entry = |it: Attempt| (EventLogCursor::Attempt(it.number), attempt_view(it));
         entries.extend(attempts.into_iter().map(entry));
     }
     Ok(entries)

@@ -15,15 +15,10 @@ use sealpost_service::{Credentials, Settings};
 use sealpost_storage::Database;
 use sealpost_wallet::KeyToken;
 
-use crate::support::World;
-
-fn worlds(settings: &Settings) -> [World; 2] {
-    [World::with(settings.clone()), World::on_postgres(settings.clone())]
-}
+use crate::support::{World, id};
 
 fn account_of(world: &World, who: &Credentials) -> AccountId {
-    let key = crate::support::key_of(who).parse().unwrap();
-    world.operator().show_key(&key).unwrap().account_id
+    world.operator().show_key(&id(who)).unwrap().account_id
 }
 
 fn kinds(world: &World, account: &AccountId) -> Vec<ActivityKind> {
@@ -49,7 +44,8 @@ fn often() -> Settings {
 
 #[test]
 fn housekeeping_deletes_old_activity_only() {
-    for world in worlds(&Settings { activity_retention: Duration::from_hours(6), ..often() }) {
+    let settings = Settings { activity_retention: Duration::from_hours(6), ..often() };
+    for world in World::on_both(&settings) {
         let account = account_of(&world, &world.newcomer(None));
         assert_eq!(kinds(&world, &account).len(), 2);
         await_housekeeping(&world, || kinds(&world, &account).is_empty());
@@ -60,7 +56,7 @@ fn housekeeping_deletes_old_activity_only() {
 
 #[test]
 fn the_last_use_of_a_session_is_stored_to_the_hour() {
-    for world in worlds(&often()) {
+    for world in World::on_both(&often()) {
         let who = world.newcomer(None);
         let account = account_of(&world, &who);
         let last_use = || {
@@ -82,10 +78,11 @@ fn the_last_use_of_a_session_is_stored_to_the_hour() {
 #[test]
 fn the_stop_stores_the_last_use_of_sessions_and_api_tokens() {
     let rarely = Duration::from_hours(1);
-    for world in worlds(&Settings { waiting_transfer_every: rarely, ..Settings::default() }) {
+    let settings = Settings { waiting_transfer_every: rarely, ..Settings::default() };
+    for world in World::on_both(&settings) {
         let session = world.newcomer(None);
         let account_id = account_of(&world, &session);
-        let api_key_id = crate::support::key_of(&session).parse().unwrap();
+        let api_key_id = id(&session);
         let secret = KeyToken::generate().unwrap();
         let (now, begin) = (world.clock.now(), Timestamp::from_millis(0));
         let token = ApiToken {
@@ -116,7 +113,7 @@ fn the_stop_stores_the_last_use_of_sessions_and_api_tokens() {
 
 #[test]
 fn housekeeping_continues_an_interrupted_closing() {
-    for world in worlds(&often()) {
+    for world in World::on_both(&often()) {
         let (who, other) = (world.newcomer(Some("alice")), world.newcomer(None));
         let account = account_of(&world, &who);
         let store: &Database = &world.database;

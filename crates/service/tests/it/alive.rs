@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_service::{NewMessage, SendContext, Settings};
+use sealpost_service::Settings;
 use sealpost_storage::{Access, Database};
 
-use crate::support::{World, hooked};
+use crate::support::{World, hooked, key_of, message};
 
 #[tokio::test]
 async fn a_node_whose_committer_panicked_is_not_alive() {
@@ -17,14 +17,7 @@ async fn a_node_whose_committer_panicked_is_not_alive() {
     let alice = world.newcomer(None);
     let node = world.node_on(broken(&world, "committer"), Settings::default());
     assert!(node.is_alive());
-    let to = crate::support::key_of(&alice);
-    let message = NewMessage {
-        to,
-        message: "hello".into(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
+    let message = message(&key_of(&alice), "hello", None);
     assert!(node.send(&alice, Ok(message)).await.result.is_err());
     ended(|| node.is_alive());
 }

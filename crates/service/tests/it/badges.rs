@@ -10,11 +10,7 @@ use sealpost_service::{
 use sealpost_wallet::IssuerSecret;
 use serde_json::{Value, json};
 
-use crate::support::{World, refusal};
-
-pub(crate) fn id(who: &Credentials) -> ApiKeyId {
-    crate::support::key_of(who).parse().unwrap()
-}
+use crate::support::{World, id, refusal};
 
 pub(crate) fn assess(world: &World, who: &Credentials, of: [&str; 4]) {
     let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());

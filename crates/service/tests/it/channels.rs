@@ -10,13 +10,12 @@ use std::{
 
 use crate::{
     client::Client,
-    support::{World, refusal},
+    support::{World, id, key_of, message, refusal},
 };
 use sealpost_domain::{
-    ApiKeyId, Code, EnvelopeId, GovernanceSubject, IdempotencyKey, Refusal, Suite, Timestamp,
-    ports::Durability,
+    Code, EnvelopeId, GovernanceSubject, Refusal, Suite, Timestamp, ports::Durability,
 };
-use sealpost_service::{Credentials, Error, NewMessage, SendContext, Sent, Settings};
+use sealpost_service::{Credentials, Error, Sent, Settings};
 use sealpost_storage::Transaction;
 
 const END_OF_TIME: Timestamp = Timestamp::from_millis(1 << 47);
@@ -26,27 +25,12 @@ fn settings() -> Settings {
     Settings { suite: Suite::Channel, ..Settings::default() }
 }
 
-fn id(credentials: &Credentials) -> ApiKeyId {
-    crate::support::key_of(credentials).parse().unwrap()
-}
-
-fn message(to: &Credentials, name: Option<&str>) -> NewMessage {
-    let idempotency_key = name.map(|name| IdempotencyKey::parse(name).unwrap());
-    NewMessage {
-        to: id(to).to_string(),
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key,
-    }
-}
-
 pub(crate) async fn send(
     node: &Client,
     from: &Credentials,
     to: &Credentials,
 ) -> Result<Sent, Error> {
-    node.send(from, Ok(message(to, None))).await.result
+    node.send(from, Ok(message(&key_of(to), "hello", None))).await.result
 }
 
 /// Sends a message, and checks that the recipient can open the envelope.
@@ -219,10 +203,11 @@ async fn a_channel_is_stored_with_its_first_stored_envelope() {
     assert_eq!(channels(&world), 1);
 
     // A replayed response stores nothing and does not mark the channel as stored.
-    let once = message(&bob, Some("once"));
+    let once = message(&key_of(&bob), "hello", Some("once"));
     let first = world.sealpost.send(&alice, Ok(once)).await.result.unwrap();
     let node = world.another_node(settings());
-    let replayed = node.send(&alice, Ok(message(&bob, Some("once")))).await.result.unwrap();
+    let again = message(&key_of(&bob), "hello", Some("once"));
+    let replayed = node.send(&alice, Ok(again)).await.result.unwrap();
     assert_eq!(
         (replayed.replayed, replayed.message.envelope_id),
         (true, first.message.envelope_id)

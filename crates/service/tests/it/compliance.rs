@@ -7,10 +7,7 @@ use sealpost_service::{
     AssessmentSource, Attest, Credentials, Validate, built_in_circuits, parse_circuits,
 };
 
-use crate::{
-    badges::id,
-    support::{World, refusal},
-};
+use crate::support::{World, id, refusal};
 
 fn attest(world: &World, who: &Credentials, check: &str, until: Option<Timestamp>, failed: bool) {
     let check = CheckName::parse(check).unwrap();

@@ -128,6 +128,17 @@ fn keys_survive_a_new_key_encryption_key() {
 }
 
 #[test]
+fn the_number_of_keys_is_bounded() {
+    let world = World::new();
+    let rotate = || world.operator().rotate_issuer(&world.keyring);
+    for _ in 1..100 {
+        rotate().unwrap();
+    }
+    let full = rotate().unwrap_err().to_string();
+    assert_eq!(full, "there are 100 issuer keys already, which is the maximum");
+}
+
+#[test]
 fn a_replaced_public_key_is_not_published() {
     let world = World::new();
     let issuer = open(&world).unwrap();

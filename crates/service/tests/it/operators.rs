@@ -5,44 +5,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{World, refusal};
+use crate::support::{World, id, key_of, message, refusal, webhook_for};
 use sealpost_domain::{
-    ApiKeyId, Code, EnterpriseTerms, EventKind, GovernanceSubject, IdempotencyKey, KeyStatus,
-    PartnerId, Plan, Refusal,
+    Code, EnterpriseTerms, EventKind, GovernanceSubject, IdempotencyKey, KeyStatus, PartnerId,
+    Plan, Refusal,
     ports::{Durability, FactsQuery},
 };
-use sealpost_service::{
-    Agreement, AuditVerdict, Credentials, NewMessage, Register, SendContext, Sent, Settings,
-    WaitingChoice, unlock,
-};
+use sealpost_service::{Agreement, AuditVerdict, Credentials, Sent, Settings, unlock};
+use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, kek_version};
-
-fn id(credentials: &Credentials) -> ApiKeyId {
-    crate::support::key_of(credentials).parse().unwrap()
-}
 
 async fn send(
     world: &World,
     from: &Credentials,
     to: &str,
 ) -> Result<Sent, sealpost_service::Error> {
-    let send = NewMessage {
-        to: to.to_owned(),
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
-    world.sealpost.send(from, Ok(send)).await.result
+    world.sealpost.send(from, Ok(message(to, "hello", None))).await.result
 }
 
 fn register(world: &World, who: &Credentials) {
-    let asked = Register {
-        url: "https://bob.example/".to_owned(),
-        events: vec![EventKind::EnvelopeReceived],
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let asked = webhook_for(EventKind::EnvelopeReceived);
     world.sealpost.register(who, &Ok(asked)).result.unwrap();
 }
 
@@ -102,6 +84,20 @@ async fn after_a_rotation_old_and_new_envelopes_open_and_the_did_stays() {
             world.sealpost.open(&bob, &Ok(sent.message.envelope_id.to_string())).result.unwrap();
         assert_eq!(opened.message, "hello");
     }
+}
+
+#[tokio::test]
+async fn a_repeated_rotation_finishes_an_interrupted_one() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let store: &Database = &world.database;
+    store.write(Durability::Durable, |tx| tx.set_status(&id(&bob), KeyStatus::Rotating)).unwrap();
+    let paused = Refusal::KeyInactive { status: KeyStatus::Rotating, field: Some("to") };
+    assert_eq!(refusal(send(&world, &alice, &key_of(&bob)).await), paused);
+    assert_eq!(world.operator().rotate_key(&id(&bob)).unwrap().status, KeyStatus::Active);
+    send(&world, &alice, &key_of(&bob)).await.unwrap();
+    let key = store.read(|reader| reader.find_key(&id(&bob))).unwrap().unwrap();
+    assert_eq!(key.sealing_version, 2);
 }
 
 #[tokio::test]
@@ -173,14 +169,7 @@ async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
     let settings = Settings { housekeeping_every: Duration::from_millis(5), ..Settings::default() };
     let world = World::with(settings);
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let name = IdempotencyKey::parse("order-7").unwrap();
-    let request = |message: &str| NewMessage {
-        to: id(&bob).to_string(),
-        message: message.to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: Some(name.clone()),
-    };
+    let request = |text| message(&key_of(&bob), text, Some("order-7"));
     let first = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();
     let again = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();
     assert_eq!((again.message.envelope_id, again.replayed), (first.message.envelope_id, true));
@@ -190,8 +179,8 @@ async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
     // After a day the idempotency key is free for another message.
     world.clock.advance(Duration::from_hours(25));
     let alice = world.log_in_again(&alice);
-    let wanted =
-        FactsQuery { idempotency: vec![(id(&alice), name.clone())], ..FactsQuery::default() };
+    let name = IdempotencyKey::parse("order-7").unwrap();
+    let wanted = FactsQuery { idempotency: vec![(id(&alice), name)], ..FactsQuery::default() };
     let until = Instant::now() + Duration::from_mins(1);
     let is_remembered = || {
         let facts = world.database.begin(Durability::Relaxed).unwrap().lock_facts(&wanted).unwrap();

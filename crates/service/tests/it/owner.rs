@@ -3,20 +3,16 @@
 use std::time::Duration;
 
 use sealpost_domain::{
-    ApiKeyId, Code, EventKind, GovernanceSubject, KeyStatus,
+    Code, EventKind, GovernanceSubject, KeyStatus,
     ports::{CountedTable, DailyCount, Durability},
 };
-use sealpost_service::{
-    Credentials, Error, NewMessage, Recover, Register, SendContext, WaitingChoice, WebhookList,
-};
+use sealpost_service::{Credentials, Error, Recover, Register, WebhookList};
 use sealpost_storage::Database;
 
-use crate::client::{Manage, Managed};
-use crate::{client::AccountOwner, support::World};
-
-fn key(who: &Credentials) -> ApiKeyId {
-    crate::support::key_of(who).parse().unwrap()
-}
+use crate::{
+    client::{AccountOwner, Manage, Managed},
+    support::{World, id, key_of, message, webhook_for},
+};
 
 fn owner<'a>(world: &'a World, who: &Credentials) -> AccountOwner<'a> {
     world.sealpost.owner(who.token.as_deref().unwrap()).unwrap()
@@ -27,12 +23,7 @@ fn code<T>(result: Result<T, Error>) -> Code {
 }
 
 fn somewhere() -> Register {
-    Register {
-        url: "https://example.org/".to_owned(),
-        events: vec![EventKind::EnvelopeReceived],
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    }
+    webhook_for(EventKind::EnvelopeReceived)
 }
 
 #[test]
@@ -43,9 +34,9 @@ fn an_ended_session_has_no_owner() {
     world.clock.advance(Duration::from_hours(12));
     assert_eq!(code(world.sealpost.owner(who.token.as_deref().unwrap())), Code::Unauthorized);
     assert_eq!(code(world.sealpost.owner("st_rubbish")), Code::Unauthorized);
-    assert_eq!(code(owner.manage(&key(&who), Manage::List)), Code::Unauthorized);
-    assert_eq!(code(owner.revoke(&key(&who))), Code::Unauthorized);
-    assert_eq!(code(owner.register(&key(&who), somewhere())), Code::Unauthorized);
+    assert_eq!(code(owner.manage(&id(&who), Manage::List)), Code::Unauthorized);
+    assert_eq!(code(owner.revoke(&id(&who))), Code::Unauthorized);
+    assert_eq!(code(owner.register(&id(&who), somewhere())), Code::Unauthorized);
 }
 
 #[test]
@@ -53,7 +44,7 @@ fn a_foreign_key_does_not_exist() {
     let world = World::new();
     let (who, other) = (world.newcomer(None), world.newcomer(None));
     let owner = owner(&world, &who);
-    let theirs = key(&other);
+    let theirs = id(&other);
     assert_eq!(code(owner.key(&theirs)), Code::KeyNotFound);
     assert_eq!(code(owner.manage(&theirs, Manage::List)), Code::KeyNotFound);
     assert_eq!(code(owner.register(&theirs, somewhere())), Code::KeyNotFound);
@@ -66,11 +57,11 @@ fn pages_count_against_no_limit_and_need_no_active_key() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
-    world.operator().deactivate_key(&key(&who)).unwrap();
+    world.operator().deactivate_key(&id(&who)).unwrap();
     for _ in 0..50 {
         owner.keys().unwrap();
-        owner.key(&key(&who)).unwrap();
-        owner.manage(&key(&who), Manage::List).unwrap();
+        owner.key(&id(&who)).unwrap();
+        owner.manage(&id(&who), Manage::List).unwrap();
     }
     let seen = owner.keys().unwrap().first.remove(0);
     assert_eq!((seen.status, seen.usage.minute.used), (KeyStatus::Deactivated, 0));
@@ -81,14 +72,14 @@ fn only_an_active_unblocked_key_gets_webhooks() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
-    owner.register(&key(&who), somewhere()).unwrap();
-    let subject = GovernanceSubject::Key(key(&who));
+    owner.register(&id(&who), somewhere()).unwrap();
+    let subject = GovernanceSubject::Key(id(&who));
     world.operator().enforce(subject.clone(), "because").unwrap();
-    assert_eq!(code(owner.register(&key(&who), somewhere())), Code::GovernanceBlocked);
+    assert_eq!(code(owner.register(&id(&who), somewhere())), Code::GovernanceBlocked);
     world.operator().lift(subject, "no longer").unwrap();
-    world.operator().deactivate_key(&key(&who)).unwrap();
-    assert_eq!(code(owner.register(&key(&who), somewhere())), Code::KeyInactive);
-    let Managed::Listed(WebhookList { webhooks }) = owner.manage(&key(&who), Manage::List).unwrap()
+    world.operator().deactivate_key(&id(&who)).unwrap();
+    assert_eq!(code(owner.register(&id(&who), somewhere())), Code::KeyInactive);
+    let Managed::Listed(WebhookList { webhooks }) = owner.manage(&id(&who), Manage::List).unwrap()
     else {
         panic!("a list");
     };
@@ -99,7 +90,7 @@ fn only_an_active_unblocked_key_gets_webhooks() {
 fn an_inactive_key_allows_listing_and_deleting_only() {
     let world = World::new();
     let who = world.newcomer(None);
-    let (owner, key) = (owner(&world, &who), key(&who));
+    let (owner, key) = (owner(&world, &who), id(&who));
     let webhook_id = || owner.register(&key, somewhere()).unwrap().webhook_id.to_string();
     let (kept, gone) = (webhook_id(), webhook_id());
     let changes = || {
@@ -137,10 +128,10 @@ fn a_key_is_revoked_once_and_the_trail_names_the_owner() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
-    owner.register(&key(&who), somewhere()).unwrap();
-    let revoked = owner.revoke(&key(&who)).unwrap();
+    owner.register(&id(&who), somewhere()).unwrap();
+    let revoked = owner.revoke(&id(&who)).unwrap();
     assert_eq!((revoked.key.status, revoked.webhooks), (KeyStatus::Revoked, 1));
-    assert_eq!(code(owner.revoke(&key(&who))), Code::KeyInactive);
+    assert_eq!(code(owner.revoke(&id(&who))), Code::KeyInactive);
     let trail = world.operator().audit_entries(0, 99).unwrap();
     let acts: Vec<_> = trail.iter().map(|entry| (&*entry.actor, &*entry.action)).collect();
     let actor = format!("account:{}", owner.account_id());
@@ -190,13 +181,7 @@ fn a_long_list_of_sessions_is_truncated() {
 async fn the_page_of_a_key_shows_thirty_days() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let message = || NewMessage {
-        to: key(&bob).to_string(),
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
+    let message = || message(&key_of(&bob), "hello", None);
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
     world.clock.advance(Duration::from_hours(11));
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
@@ -211,10 +196,10 @@ async fn the_page_of_a_key_shows_thirty_days() {
     let sum = |days: &[DailyCount]| {
         days.iter().fold((0, 0), |sum, day| (sum.0 + day.sent, sum.1 + day.received))
     };
-    let days = owner(&world, &alice).key(&key(&alice)).unwrap().days;
+    let days = owner(&world, &alice).key(&id(&alice)).unwrap().days;
     assert_eq!((days.len(), sum(&days)), (30, (2, 0)));
     assert!(days.is_sorted_by_key(|day| day.day));
     assert!(days[29].day <= now && now.since(days[29].day) < Duration::from_hours(24));
-    let days = owner(&world, &bob).key(&key(&bob)).unwrap().days;
+    let days = owner(&world, &bob).key(&id(&bob)).unwrap().days;
     assert_eq!((days.len(), sum(&days)), (30, (0, 2)));
 }

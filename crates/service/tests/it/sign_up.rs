@@ -4,15 +4,10 @@ use std::time::{Duration, Instant};
 
 use sealpost_domain::{Handle, KeyStatus, Label, Refusal, ReservedHandles};
 use sealpost_service::{
-    Activate, Activated, Activation, Credentials, Error, InviteTerms, NewMessage, OperatorError,
-    SendContext, Sent, Settings,
+    Activate, Activated, Activation, Credentials, Error, InviteTerms, OperatorError, Sent, Settings,
 };
 
-use crate::support::{World, refusal};
-
-fn worlds(settings: &Settings) -> [World; 2] {
-    [World::with(settings.clone()), World::on_postgres(settings.clone())]
-}
+use crate::support::{World, id, key_of, message, refusal};
 
 fn sign_up(world: &World, invite: Option<&str>, handle: Option<&str>) -> Result<Activated, Error> {
     world.sealpost.activate(
@@ -31,7 +26,8 @@ fn terms(uses: u32) -> InviteTerms {
 
 #[test]
 fn a_refused_activation_uses_up_no_invite() {
-    for world in worlds(&Settings { activation: Activation::Invite, ..Settings::default() }) {
+    let settings = Settings { activation: Activation::Invite, ..Settings::default() };
+    for world in World::on_both(&settings) {
         let invite = world.operator().create_invite(&terms(2)).unwrap().invite;
         sign_up(&world, Some(&invite), Some("alice")).unwrap();
         let taken = sign_up(&world, Some(&invite), Some("alice"));
@@ -46,7 +42,8 @@ fn a_refused_activation_uses_up_no_invite() {
 
 #[test]
 fn an_invite_expires() {
-    for world in worlds(&Settings { activation: Activation::Invite, ..Settings::default() }) {
+    let settings = Settings { activation: Activation::Invite, ..Settings::default() };
+    for world in World::on_both(&settings) {
         let invite = world.operator().create_invite(&terms(2)).unwrap().invite;
         world.clock.advance(DAY.checked_sub(MOMENT).unwrap());
         sign_up(&world, Some(&invite), None).unwrap();
@@ -58,7 +55,7 @@ fn an_invite_expires() {
 #[test]
 fn reserved_handles_are_refused_unless_the_account_has_them() {
     let reserved_handles = ReservedHandles::parse("acme").unwrap();
-    for world in worlds(&Settings { reserved_handles, ..Settings::default() }) {
+    for world in World::on_both(&Settings { reserved_handles, ..Settings::default() }) {
         let alice = world.newcomer(None);
         let token = alice.token.as_deref();
         let take = |handle| world.activate(token, Some(handle));
@@ -66,7 +63,7 @@ fn reserved_handles_are_refused_unless_the_account_has_them() {
         take("admin").unwrap();
         let operator = world.operator();
         let acme = Handle::parse("acme").unwrap();
-        let key = crate::support::key_of(&alice).parse().unwrap();
+        let key = id(&alice);
         operator.assign_handle(&acme, &key).unwrap();
         operator.revoke_key(&key).unwrap();
         take("acme").unwrap();
@@ -75,7 +72,7 @@ fn reserved_handles_are_refused_unless_the_account_has_them() {
 
 #[test]
 fn an_account_with_many_handles_of_revoked_keys_takes_no_new_handle() {
-    for world in worlds(&Settings { revoked_handles_max: 2, ..Settings::default() }) {
+    for world in World::on_both(&Settings { revoked_handles_max: 2, ..Settings::default() }) {
         let alice = world.newcomer(None);
         let token = alice.token.as_deref();
         let operator = world.operator();
@@ -96,7 +93,7 @@ fn an_account_with_many_handles_of_revoked_keys_takes_no_new_handle() {
 
 #[test]
 fn a_handle_is_assigned_to_a_key_without_one() {
-    for world in worlds(&Settings::default()) {
+    for world in World::on_both(&Settings::default()) {
         let operator = world.operator();
         let handle = |text| Handle::parse(text).unwrap();
         let [alice, bob] = ["alice", "bob"].map(|name| sign_up(&world, None, Some(name)).unwrap());
@@ -123,14 +120,7 @@ fn a_handle_is_assigned_to_a_key_without_one() {
 }
 
 async fn send(world: &World, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
-    let to = crate::support::key_of(to);
-    let message = NewMessage {
-        to,
-        message: "x".repeat(1000),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
+    let message = message(&key_of(to), &"x".repeat(1000), None);
     world.sealpost.send(from, Ok(message)).await.result
 }
 
@@ -142,7 +132,7 @@ async fn deletion_at_the_end_of_retention_gives_room_back() {
         housekeeping_every: MOMENT,
         ..Settings::default()
     };
-    for world in worlds(&settings) {
+    for world in World::on_both(&settings) {
         let (alice, bob) = (world.newcomer(None), world.newcomer(None));
         send(&world, &alice, &bob).await.unwrap();
         let refused = refusal(send(&world, &alice, &bob).await);

@@ -12,16 +12,16 @@ use std::{
 };
 
 use sealpost_domain::{
-    AccountSecrets, Clock, Did, EventId, Handle, Label, LeaseToken, LeasedDelivery, Refusal,
-    Target, TestEvent, Timestamp, WebhookId,
+    AccountSecrets, ApiKeyId, Clock, Did, EventId, EventKind, Handle, IdempotencyKey, Label,
+    LeaseToken, LeasedDelivery, Refusal, Target, TestEvent, Timestamp, WebhookId,
     ports::{
-        Dispatch, Durability, FinishTest, RelayAnswer, RelayConnectionId, RelayEnd, RelayLink,
-        Relays, StoreError, TargetGuard, VettedUrl,
+        Claim, Dispatch, Durability, FinishTest, Outbox as _, RelayAnswer, RelayConnectionId,
+        RelayEnd, RelayLink, Relays, StoreError, TargetGuard, VettedUrl,
     },
 };
 use sealpost_service::{
-    Activate, Activated, Credentials, Error, Issuer, KeyNamed, Login, Operator, Parts, Sealpost,
-    Settings, built_in_circuits, unlock,
+    Activate, Activated, Credentials, Error, Issuer, KeyNamed, Login, NewMessage, Operator, Parts,
+    Register, Sealpost, SendContext, Settings, WaitingChoice, built_in_circuits, unlock,
 };
 use sealpost_storage::{Access, Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, LoginSecret};
@@ -68,6 +68,11 @@ impl World {
         Self::on(url, tempfile::tempdir().unwrap(), settings)
     }
 
+    /// Starts a service on SQLite and a service on PostgreSQL.
+    pub(crate) fn on_both(settings: &Settings) -> [Self; 2] {
+        [Self::with(settings.clone()), Self::on_postgres(settings.clone())]
+    }
+
     fn on(url: DatabaseUrl, folder: TempDir, settings: Settings) -> Self {
         let file = folder.path().join("sealpost.db");
         let database = Arc::new(connect(&url));
@@ -110,6 +115,25 @@ impl World {
     pub(crate) fn operator(&self) -> Operator {
         let clock = Arc::<TestClock>::clone(&self.clock);
         Operator::new(Arc::<Database>::clone(&self.database), clock, "operator:test".to_owned())
+    }
+
+    /// Claims the deliveries that are due at `now`.
+    pub(crate) fn claim(
+        &self,
+        now: Timestamp,
+        lease: LeaseToken,
+        lease_until: Timestamp,
+    ) -> Vec<LeasedDelivery> {
+        let claim = Claim {
+            now,
+            oldest: Timestamp::from_millis(0),
+            limit: 100_000,
+            per_target_max: 100_000,
+            full: Vec::new(),
+            lease,
+            lease_until,
+        };
+        self.database.claim(&claim).unwrap()
     }
 
     /// Activates a new account with one identity, and logs in.
@@ -322,5 +346,31 @@ pub(crate) fn key_of(credentials: &Credentials) -> String {
     match &credentials.key {
         KeyNamed::Key(key) => key.clone(),
         _ => panic!("the credentials name no key"),
+    }
+}
+
+/// Returns the id of the API key that the credentials name.
+pub(crate) fn id(credentials: &Credentials) -> ApiKeyId {
+    key_of(credentials).parse().unwrap()
+}
+
+/// Returns a message without a context. `name` is its idempotency key.
+pub(crate) fn message(to: &str, text: &str, name: Option<&str>) -> NewMessage {
+    NewMessage {
+        to: to.to_owned(),
+        message: text.to_owned(),
+        context: SendContext::default(),
+        trace: None,
+        idempotency_key: name.map(|name| IdempotencyKey::parse(name).unwrap()),
+    }
+}
+
+/// Returns a webhook for one kind of events.
+pub(crate) fn webhook_for(event: EventKind) -> Register {
+    Register {
+        url: "https://bob.example/".to_owned(),
+        events: vec![event],
+        description: None,
+        waiting: WaitingChoice::Deliver,
     }
 }

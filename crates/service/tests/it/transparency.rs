@@ -13,10 +13,10 @@ use sealpost_transparency::{
 };
 
 use crate::{
-    badges::{GOOD, assess, id},
+    badges::{GOOD, assess},
     channels,
     client::wait,
-    support::World,
+    support::{World, id},
 };
 
 /// Returns the head of the log once all statements are in it.

@@ -8,34 +8,17 @@ use std::{
 };
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, open, refusal};
+use crate::support::{World, key_of, open, refusal, webhook_for};
 use sealpost_domain::{Code, EventKind, Refusal, ports::Durability};
-use sealpost_service::{
-    Credentials, NewMessage, Register, Scope, SendContext, Sent, Settings, WaitingChoice, unlock,
-};
+use sealpost_service::{Credentials, NewMessage, Register, Scope, Sent, Settings, unlock};
 use sealpost_wallet::Keyring;
 
 fn message(to: &str) -> NewMessage {
-    NewMessage {
-        to: to.to_owned(),
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    }
-}
-
-fn key(credentials: &Credentials) -> String {
-    crate::support::key_of(credentials)
+    crate::support::message(to, "hello", None)
 }
 
 fn register(world: &World, who: &Credentials) -> String {
-    let asked = Register {
-        url: "https://bob.example/".to_owned(),
-        events: vec![EventKind::EnvelopeReceived],
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let asked = webhook_for(EventKind::EnvelopeReceived);
     world.sealpost.register(who, &Ok(asked)).result.unwrap().webhook_id.to_string()
 }
 
@@ -49,7 +32,7 @@ async fn only_the_recipient_opens_an_envelope() {
     let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
     let sent = send(&world, &alice, "@BOB").await;
     let id = sent.message.envelope_id.to_string();
-    assert_eq!(sent.message.recipient.to_string(), key(&bob));
+    assert_eq!(sent.message.recipient.to_string(), key_of(&bob));
     assert_eq!(
         refusal(world.sealpost.open(&alice, &Ok(id.clone())).result),
         Refusal::EnvelopeNotFound
@@ -58,7 +41,7 @@ async fn only_the_recipient_opens_an_envelope() {
     let first = world.sealpost.open(&bob, &Ok(id.clone())).result.unwrap();
     world.clock.advance(Duration::from_secs(1));
     let second = world.sealpost.open(&bob, &Ok(id.clone())).result.unwrap();
-    assert_eq!((first.message.as_str(), first.sender.to_string()), ("hello", key(&alice)));
+    assert_eq!((first.message.as_str(), first.sender.to_string()), ("hello", key_of(&alice)));
     assert_eq!(first.opened_at, second.opened_at, "the first opening is the one that is told");
 }
 
@@ -70,7 +53,7 @@ async fn each_webhook_gets_a_delivery_and_deliveries_beyond_the_capacity_stay_un
         register(&world, &bob);
     }
     world.dispatch.taken.store(99, Ordering::SeqCst);
-    let sent = send(&world, &alice, &key(&bob)).await;
+    let sent = send(&world, &alice, &key_of(&bob)).await;
     world.sealpost.stop();
     let submitted = world.dispatch.submitted.lock().unwrap().clone();
     assert_eq!(submitted.len(), 1, "there was room for one of two");
@@ -88,7 +71,7 @@ async fn a_deleted_webhook_gets_no_delivery() {
     assert_eq!(refusal(world.sealpost.manage(&alice, &delete()).result), Refusal::WebhookNotFound);
     assert!(matches!(world.sealpost.manage(&bob, &delete()).result.unwrap(), Managed::Deleted(_)));
     assert_eq!(refusal(world.sealpost.manage(&bob, &delete()).result), Refusal::WebhookNotFound);
-    send(&world, &alice, &key(&bob)).await;
+    send(&world, &alice, &key_of(&bob)).await;
     world.sealpost.stop();
     assert!(world.dispatch.submitted.lock().unwrap().is_empty());
 }
@@ -97,12 +80,8 @@ async fn a_deleted_webhook_gets_no_delivery() {
 fn a_url_that_the_guard_refuses_is_an_invalid_field() {
     let world = World::new();
     let bob = world.newcomer(None);
-    let asked = Register {
-        url: "https://private/".to_owned(),
-        events: vec![EventKind::EnvelopeReceived],
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let url = "https://private/".to_owned();
+    let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
     let refused = refusal(world.sealpost.register(&bob, &Ok(asked)).result);
     assert_eq!((refused.code(), refused.field()), (Code::InvalidField, Some("url")));
     assert_eq!(refused.to_string(), "url must not be private");
@@ -139,14 +118,14 @@ async fn the_twenty_first_request_of_a_minute_is_refused_before_its_body_is_judg
 async fn a_cached_session_ends_with_its_logout_and_its_expiry() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    send(&world, &alice, &key(&bob)).await;
+    send(&world, &alice, &key_of(&bob)).await;
     world.sealpost.logout(alice.token.as_deref(), Ok(Scope::Session)).unwrap();
-    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await.result;
+    let refused = world.sealpost.send(&alice, Ok(message(&key_of(&bob)))).await.result;
     assert_eq!(refusal(refused).code(), Code::Unauthorized);
 
-    send(&world, &bob, &key(&alice)).await;
+    send(&world, &bob, &key_of(&alice)).await;
     world.clock.advance(Duration::from_hours(12));
-    let refused = world.sealpost.send(&bob, Ok(message(&key(&alice)))).await.result;
+    let refused = world.sealpost.send(&bob, Ok(message(&key_of(&alice)))).await.result;
     assert_eq!(refusal(refused).code(), Code::Unauthorized);
 }
 
@@ -163,12 +142,8 @@ fn keys_per_account_and_webhooks_per_key_are_limited() {
     }
     // The guard checks no URL that the limit refuses anyway.
     for url in ["https://bob.example/", "https://private/"] {
-        let asked = Register {
-            url: url.to_owned(),
-            events: vec![EventKind::EnvelopeReceived],
-            description: None,
-            waiting: WaitingChoice::Deliver,
-        };
+        let url = url.to_owned();
+        let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
         let refused = refusal(world.sealpost.register(&alice, &Ok(asked)).result);
         assert_eq!(refused.code(), Code::QuotaExceeded);
     }
@@ -188,10 +163,10 @@ fn a_handle_in_use_is_refused() {
 async fn a_queue_that_is_full_by_bytes_refuses_at_once_and_recovers() {
     let world = World::with(Settings { queue_bytes_max: 1, ..Settings::default() });
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    send(&world, &alice, &key(&bob)).await;
+    send(&world, &alice, &key_of(&bob)).await;
     let other = open(&world.file);
     let writing = other.begin(Durability::Durable).unwrap();
-    let to = key(&bob);
+    let to = key_of(&bob);
     let mut context = Context::from_waker(Waker::noop());
     let mut first = Box::pin(world.sealpost.send(&alice, Ok(message(&to))));
     assert!(first.as_mut().poll(&mut context).is_pending());
@@ -202,7 +177,7 @@ async fn a_queue_that_is_full_by_bytes_refuses_at_once_and_recovers() {
     }
     drop(writing);
     first.await.result.unwrap();
-    send(&world, &alice, &key(&bob)).await;
+    send(&world, &alice, &key_of(&bob)).await;
     assert_eq!(world.sealpost.status(&alice, &Ok(())).result.unwrap().usage.month.used, 3);
 }
 
@@ -210,12 +185,12 @@ async fn a_queue_that_is_full_by_bytes_refuses_at_once_and_recovers() {
 async fn a_full_queue_refuses_at_once_and_stores_nothing() {
     let world = World::with(Settings { queue_max: 1, batch_max: 1, ..Settings::default() });
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    send(&world, &alice, &key(&bob)).await;
+    send(&world, &alice, &key_of(&bob)).await;
 
     // While another writer holds the database, one send is with the committer and one in the queue.
     let other = open(&world.file);
     let writing = other.begin(Durability::Durable).unwrap();
-    let to = key(&bob);
+    let to = key_of(&bob);
     let mut sends: Vec<_> =
         (0..3).map(|_| Box::pin(world.sealpost.send(&alice, Ok(message(&to))))).collect();
     let mut context = Context::from_waker(Waker::noop());
@@ -248,9 +223,9 @@ async fn a_full_queue_refuses_at_once_and_stores_nothing() {
 async fn a_stopped_service_has_stored_its_queue_and_refuses_sends() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let sent = send(&world, &alice, &key(&bob)).await;
+    let sent = send(&world, &alice, &key_of(&bob)).await;
     world.sealpost.stop();
-    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await.result;
+    let refused = world.sealpost.send(&alice, Ok(message(&key_of(&bob)))).await.result;
     assert_eq!(refusal(refused), Refusal::Unavailable);
     assert!(world.sealpost.check().is_err());
     let found = open(&world.file).read(|reader| reader.find_key(&sent.message.sender)).unwrap();

@@ -4,7 +4,10 @@ use diesel::prelude::*;
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{fault::Fault, transaction::Transaction},
+    connection::{
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     query::row_lock::advisory_lock,
     rows::columns,
     schema::audit_entries as a,
@@ -28,7 +31,9 @@ impl Transaction {
             Ok(())
         })
     }
+}
 
+impl Reader {
     /// Reads up to `limit` entries with numbers above `after`, in ascending order.
     pub fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);

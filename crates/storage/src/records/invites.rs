@@ -22,6 +22,12 @@ impl Reader {
             row.map(InviteRow::read).transpose()
         })
     }
+
+    /// Reads up to `limit` invites, newest first.
+    pub fn newest_invites(&mut self, limit: u32) -> Result<Vec<Invite>, StoreError> {
+        let newest = i::table.order(i::id.desc()).limit(limit.into());
+        self.run(|conn| newest.load::<InviteRow>(conn)?.into_iter().map(InviteRow::read).collect())
+    }
 }
 
 impl Transaction {
@@ -45,12 +51,6 @@ impl Transaction {
             let used = diesel::update(active).set(i::used.eq(i::used + 1)).execute(conn)?;
             Ok(used == 1)
         })
-    }
-
-    /// Reads up to `limit` invites, newest first.
-    pub fn newest_invites(&mut self, limit: u32) -> Result<Vec<Invite>, StoreError> {
-        let newest = i::table.order(i::id.desc()).limit(limit.into());
-        self.run(|conn| newest.load::<InviteRow>(conn)?.into_iter().map(InviteRow::read).collect())
     }
 
     /// Revokes an invite, and returns it. `None` if the invite does not exist or was already revoked.

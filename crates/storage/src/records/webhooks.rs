@@ -196,20 +196,23 @@ impl Reader {
         limit: u32,
     ) -> Result<Vec<Webhook>, StoreError> {
         self.run(|conn| {
-            let keys = api_keys::table
-                .filter(api_keys::account_id.eq(account.to_string()))
-                .select(api_keys::id);
-            let is_disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
-            let unhealthy = webhooks::table
-                .filter(webhooks::api_key_id.eq_any(keys))
-                .filter(webhooks::failing_since.is_not_null().or(is_disabled))
-                .order((webhooks::failing_since.is_null(), webhooks::failing_since, webhooks::id))
-                .limit(limit.into());
-            let rows = unhealthy.load(conn)?;
-            let mut unhealthy = read_with_successes(conn, rows)?;
-            unhealthy.retain(|webhook| {
+            let page = |conn: &mut _, offset| {
+                let keys = api_keys::table
+                    .filter(api_keys::account_id.eq(account.to_string()))
+                    .select(api_keys::id);
+                let is_disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
+                let order =
+                    (webhooks::failing_since.is_null(), webhooks::failing_since, webhooks::id);
+                let unhealthy = webhooks::table
+                    .filter(webhooks::api_key_id.eq_any(keys))
+                    .filter(webhooks::failing_since.is_not_null().or(is_disabled));
+                unhealthy.order(order).limit(limit.into()).offset(offset).load(conn)
+            };
+            let mut unhealthy = first_listed(conn, limit, page, |webhook| {
                 webhook.failing_since.is_some() || webhook.status == WebhookStatus::Disabled
-            });
+            })?;
+            // A success that is not in the row ends the failures of a webhook that is disabled.
+            unhealthy.sort_by_key(|webhook| webhook.failing_since.is_none());
             Ok(unhealthy)
         })
     }
@@ -218,15 +221,14 @@ impl Reader {
     /// failed for the longest time.
     pub fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError> {
         self.run(|conn| {
-            let failing = webhooks::table
-                .filter(webhooks::failing_since.is_not_null())
-                .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
-                .order((webhooks::failing_since, webhooks::id))
-                .limit(limit.into());
-            let rows = failing.load(conn)?;
-            let mut failing = read_with_successes(conn, rows)?;
-            failing.retain(|webhook| webhook.failing_since.is_some());
-            Ok(failing)
+            let page = |conn: &mut _, offset| {
+                let failing = webhooks::table
+                    .filter(webhooks::failing_since.is_not_null())
+                    .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
+                    .order((webhooks::failing_since, webhooks::id));
+                failing.limit(limit.into()).offset(offset).load(conn)
+            };
+            first_listed(conn, limit, page, |webhook| webhook.failing_since.is_some())
         })
     }
 
@@ -239,6 +241,28 @@ impl Reader {
             let rows = of_key.load(conn)?;
             read_with_successes(conn, rows)
         })
+    }
+}
+
+/// Reads pages of `limit` rows until `limit` webhooks satisfy `is_listed`. A row that was selected because its webhook
+/// fails may lack the success that ended the failures.
+fn first_listed(
+    conn: &mut AnyConnection,
+    limit: u32,
+    page: impl Fn(&mut AnyConnection, i64) -> QueryResult<Vec<WebhookRow>>,
+    is_listed: impl Fn(&Webhook) -> bool,
+) -> Result<Vec<Webhook>, Fault> {
+    let length = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (mut listed, mut offset) = (Vec::new(), 0);
+    loop {
+        let rows = page(conn, offset)?;
+        let is_last = rows.len() < length;
+        listed.extend(read_with_successes(conn, rows)?.into_iter().filter(&is_listed));
+        if is_last || listed.len() >= length {
+            listed.truncate(length);
+            return Ok(listed);
+        }
+        offset += i64::from(limit);
     }
 }
 

@@ -113,9 +113,8 @@ impl Operator {
     /// already disabled.
     pub fn disable_webhook(&self, id: &WebhookId) -> Result<WebhookView, OperatorError> {
         self.perform(|tx| {
-            let Some(mut webhook) = tx.lock_webhook_of_any_key(id)? else {
-                return Err(OperatorError::NotFound("such webhook").into());
-            };
+            let found = tx.lock_webhook_of_any_key(id)?;
+            let mut webhook = found.ok_or(OperatorError::NotFound("such webhook"))?;
             if webhook.status == WebhookStatus::Disabled {
                 return Err(OperatorError::Pointless("the webhook is already disabled").into());
             }
@@ -148,9 +147,7 @@ impl Webhooks {
             webhook.paused = paused.unwrap_or(webhook.paused);
         };
         let (webhook, is_resumed) = self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            let Some(mut webhook) = tx.lock_webhook(key, &id)? else {
-                return Err(Refusal::WebhookNotFound.into());
-            };
+            let mut webhook = tx.lock_webhook(key, &id)?.ok_or(Refusal::WebhookNotFound)?;
             let was_active = webhook.is_active();
             apply(&mut webhook);
             tx.update_webhook(&webhook)?;
@@ -176,9 +173,7 @@ impl Webhooks {
         let fresh = WebhookSecret::generate()?;
         let wrapped = fresh.wrap(&self.core.keyring, &id)?;
         let retiring = self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            let Some(webhook) = tx.lock_webhook(actor.key(), &id)? else {
-                return Err(Refusal::WebhookNotFound.into());
-            };
+            let webhook = tx.lock_webhook(actor.key(), &id)?.ok_or(Refusal::WebhookNotFound)?;
             let retiring = self.retire(webhook.secret, webhook.retiring)?;
             tx.set_secrets(&id, &wrapped, &retiring)?;
             let detail = Some(format!("signing secret of {id}"));

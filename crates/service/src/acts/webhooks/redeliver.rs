@@ -111,9 +111,7 @@ impl Webhooks {
     fn enable_blocking(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
         let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let id = parse_id(webhook_id)?;
-            let Some(webhook) = tx.lock_webhook(key, &id)? else {
-                return Err(Refusal::WebhookNotFound.into());
-            };
+            let webhook = tx.lock_webhook(key, &id)?.ok_or(Refusal::WebhookNotFound)?;
             if webhook.status == WebhookStatus::Disabled {
                 tx.enable_webhook(&id)?;
             }

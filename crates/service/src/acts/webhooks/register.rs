@@ -2,16 +2,16 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ActivityKind, ApiKeyId, Description, EventKind, KeyStatus, Refusal, Timestamp, Webhook,
-    WebhookId, WebhookStatus,
-    ports::{Durability, FactsQuery, VettedUrl},
+    ActivityKind, ApiKeyId, Description, EventKind, Refusal, Timestamp, Webhook, WebhookId,
+    WebhookStatus,
+    ports::{Durability, VettedUrl},
 };
 use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
 
 use crate::{
-    acts::actor::Actor,
+    acts::{actor::Actor, policy::lock_active_key},
     caller::admission::{Limited, Purpose},
     error::Error,
     webhooks::{
@@ -159,11 +159,7 @@ impl Webhooks {
         choice: WaitingChoice,
     ) -> Result<WaitingCount, Abort> {
         let key = webhook.api_key_id;
-        let facts = tx.lock_facts(&FactsQuery { callers: vec![key], ..FactsQuery::default() })?;
-        let status = facts.keys.get(&key).map_or(KeyStatus::Revoked, |key| key.status);
-        if status != KeyStatus::Active {
-            return Err(Refusal::KeyInactive { status, field: None }.into());
-        }
+        lock_active_key(tx, &key)?;
         let others = tx.list_webhooks(&key)?;
         let count = u64::try_from(others.len()).unwrap_or(u64::MAX);
         self.check_webhook_limit(count)?;

@@ -50,7 +50,7 @@ impl Operator {
         self.perform(|tx| {
             let keys = tx.lock_issuer_keys()?;
             if keys.len() >= KEYS_MAX {
-                return Err(FULL.into());
+                return Err(OperatorError::IssuerKeysFull.into());
             }
             let mut key = fresh.clone();
             if let Some(newest) = keys.last() {
@@ -89,6 +89,3 @@ impl IssuerKeyView {
         }
     }
 }
-
-const FULL: OperatorError =
-    OperatorError::Pointless("there are 100 issuer keys already, which is the maximum");

@@ -45,37 +45,25 @@ impl Operator {
             progress(rows_read);
         };
         let roots = Column {
-            read: |tx: &mut Transaction, after: Option<&OwnedKey>, limit| {
-                tx.roots_after(after, limit)
-            },
+            read: Transaction::roots_after,
             rewrap: |key: &OwnedKey, old: &Wrapped| {
                 Root::unwrap(keyring, key, old)?.wrap(keyring, key)
             },
-            replace: |tx: &mut Transaction, key: &OwnedKey, old: &Wrapped, new: &Wrapped| {
-                tx.replace_root(key, old, new)
-            },
+            replace: Transaction::replace_root,
         };
         let secrets = Column {
-            read: |tx: &mut Transaction, after: Option<&WebhookId>, limit| {
-                tx.secrets_after(after, limit)
-            },
+            read: Transaction::secrets_after,
             rewrap: |id: &WebhookId, old: &Wrapped| {
                 WebhookSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
             },
-            replace: |tx: &mut Transaction, id: &WebhookId, old: &Wrapped, new: &Wrapped| {
-                tx.replace_secret(id, old, new)
-            },
+            replace: Transaction::replace_secret,
         };
         let issuer_keys = Column {
-            read: |tx: &mut Transaction, after: Option<&IssuerKeyId>, limit| {
-                tx.issuer_secrets_after(after, limit)
-            },
+            read: Transaction::issuer_secrets_after,
             rewrap: |id: &IssuerKeyId, old: &Wrapped| {
                 IssuerSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
             },
-            replace: |tx: &mut Transaction, id: &IssuerKeyId, old: &Wrapped, new: &Wrapped| {
-                tx.replace_issuer_secret(id, old, new)
-            },
+            replace: Transaction::replace_issuer_secret,
         };
         Ok(Rewrapped {
             version: keyring.newest(),

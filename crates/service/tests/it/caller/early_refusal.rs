@@ -1,12 +1,12 @@
 //! Tests that requests of unauthenticated or foreign callers are refused before a transaction begins. A transaction
 //! would lock rows that other requests need.
 
-use sealpost_domain::{ApiKeyId, Code, Refusal, ports::Durability};
+use sealpost_domain::{Code, Refusal, ports::Durability};
 use sealpost_service::{Credentials, Error, KeyNamed, Scope, Settings};
 use sealpost_wallet::SessionToken;
 
 use crate::client::Manage;
-use crate::support::{World, refusal};
+use crate::support::{World, id, refusal};
 
 #[test]
 fn a_foreign_caller_waits_for_no_writer_of_an_embedded_database() {
@@ -98,10 +98,6 @@ fn every_answer(world: &World, who: &Credentials) -> [Code; 7] {
 
 fn code<T>(result: Result<T, Error>) -> Option<Code> {
     result.err().map(|error| error.refusal().expect("a refusal").code())
-}
-
-fn id(who: &Credentials) -> ApiKeyId {
-    crate::support::key_of(who).parse().unwrap()
 }
 
 const UNKNOWN_KEY: &str = "ak_01h455vb4pex5vsknk084sn02q";

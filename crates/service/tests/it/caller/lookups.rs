@@ -13,16 +13,14 @@ use std::{
 };
 
 use sealpost_domain::{ApiKeyId, Code, Refusal, RequestSource, Timestamp, ports::StoreError};
-use sealpost_service::{
-    Credentials, Error, KeyNamed, Limited, NewMessage, Scope, SendContext, Sent, Settings,
-};
+use sealpost_service::{Credentials, Error, KeyNamed, Limited, Scope, Sent, Settings};
 use sealpost_storage::Access;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
 
 use crate::{
     client::{Client, EVERY_SCOPE},
-    support::{World, hooked, refusal},
+    support::{World, hooked, key_of, message, refusal},
 };
 
 #[tokio::test]
@@ -107,15 +105,8 @@ async fn a_cached_session_that_another_node_ended_is_refused() {
 async fn a_session_that_a_transaction_found_ended_leaves_the_cache() {
     let rig = Rig::with(Settings::default());
     let alice = rig.world.newcomer(None);
-    let to = crate::support::key_of(&alice);
     let send = async || {
-        let message = NewMessage {
-            to: to.clone(),
-            message: "hello".into(),
-            context: SendContext::default(),
-            trace: None,
-            idempotency_key: None,
-        };
+        let message = message(&key_of(&alice), "hello", None);
         rig.node.send(&alice, Ok(message)).await.result
     };
     // Session and key.

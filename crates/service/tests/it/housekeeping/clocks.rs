@@ -10,11 +10,11 @@ use std::{
 };
 
 use sealpost_domain::{EnvelopeId, Refusal};
-use sealpost_service::{Credentials, NewMessage, SendContext, Settings};
+use sealpost_service::{Credentials, Settings};
 
 use crate::{
     client::Client,
-    support::{World, announcing, refusal},
+    support::{World, announcing, key_of, message, refusal},
 };
 
 #[tokio::test]
@@ -114,14 +114,7 @@ impl Kept {
 
 async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let to = crate::support::key_of(&bob);
-    let message = NewMessage {
-        to,
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
+    let message = message(&key_of(&bob), "hello", None);
     let sent = world.sealpost.send(&alice, Ok(message)).await.result.unwrap();
     (bob, sent.message.envelope_id)
 }

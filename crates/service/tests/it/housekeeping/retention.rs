@@ -1,40 +1,21 @@
 //! Tests that callers cannot see expired envelopes and idempotency keys, even if housekeeping has not deleted them yet.
+//! Housekeeping runs once a minute, and the tests take less time.
 
 use std::time::Duration;
 
-use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
-use sealpost_service::{
-    Credentials, Deliveries, Error, NewMessage, Register, Registered, SendContext, Sent, Settings,
-    WaitingChoice,
-};
+use sealpost_domain::{EventKind, Refusal};
+use sealpost_service::{Credentials, Deliveries, Error, Registered, Sent, Settings};
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, refusal};
+use crate::support::{World, key_of, message, refusal, webhook_for};
 
-fn key(who: &Credentials) -> String {
-    crate::support::key_of(who)
-}
-
-async fn send(world: &World, from: &Credentials, message: &str) -> Result<Sent, Error> {
-    let idempotency_key = Some(IdempotencyKey::parse("order-7").unwrap());
-    let send = NewMessage {
-        to: key(from),
-        message: message.to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key,
-    };
+async fn send(world: &World, from: &Credentials, text: &str) -> Result<Sent, Error> {
+    let send = message(&key_of(from), text, Some("order-7"));
     world.sealpost.send(from, Ok(send)).await.result
 }
 
-/// Starts a service on SQLite and a service on PostgreSQL. Housekeeping runs once a minute, and the tests take less
-/// time.
-fn worlds(settings: &Settings) -> [World; 2] {
-    [World::with(settings.clone()), World::on_postgres(settings.clone())]
-}
-
 async fn check_name_is_kept_for_an_hour(settings: &Settings) {
-    for world in worlds(settings) {
+    for world in World::on_both(settings) {
         let alice = world.newcomer(None);
         let first = send(&world, &alice, "x").await.unwrap();
         world.clock.advance(HOUR);
@@ -65,7 +46,7 @@ async fn an_idempotency_key_expires_with_its_envelope() {
 
 #[tokio::test]
 async fn an_expired_envelope_is_not_found() {
-    for world in worlds(&Settings { retention: HOUR, ..Settings::default() }) {
+    for world in World::on_both(&Settings { retention: HOUR, ..Settings::default() }) {
         let alice = world.newcomer(None);
         let id = send(&world, &alice, "x").await.unwrap().message.envelope_id.to_string();
         let open = || world.sealpost.open(&alice, &Ok(id.clone())).result;
@@ -79,7 +60,7 @@ async fn an_expired_envelope_is_not_found() {
 /// No caller finds the envelope, in whichever table it still has a row.
 #[tokio::test]
 async fn an_expired_envelope_is_gone_for_the_recipient() {
-    for world in worlds(&Settings { retention: HOUR, ..Settings::default() }) {
+    for world in World::on_both(&Settings { retention: HOUR, ..Settings::default() }) {
         let (alice, bob) = (world.newcomer(None), world.newcomer(None));
         send_to(&world, &alice, &bob).await;
         let waiting = || world.sealpost.status(&bob, &Ok(())).result.unwrap().waiting.waiting;
@@ -115,24 +96,13 @@ async fn an_expired_envelope_is_gone_for_the_recipient() {
 }
 
 async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String {
-    let send = NewMessage {
-        to: key(to),
-        message: "x".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
+    let send = message(&key_of(to), "x", None);
     world.sealpost.send(from, Ok(send)).await.result.unwrap().message.envelope_id.to_string()
 }
 
 fn register(world: &World, who: &Credentials) -> Registered {
-    let url = "https://bob.example/".to_owned();
-    let (events, waiting) = (vec![EventKind::EnvelopeReceived], WaitingChoice::Deliver);
-    world
-        .sealpost
-        .register(who, &Ok(Register { url, events, description: None, waiting }))
-        .result
-        .unwrap()
+    let asked = webhook_for(EventKind::EnvelopeReceived);
+    world.sealpost.register(who, &Ok(asked)).result.unwrap()
 }
 
 const HOUR: Duration = Duration::from_hours(1);

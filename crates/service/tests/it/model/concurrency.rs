@@ -11,15 +11,16 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Clock as _, Code, EnterpriseTerms, EventKind, IdempotencyKey, KeyStatus, LeaseToken,
-    Plan, Refusal, Timestamp,
-    ports::{Claim, Outbox as _},
+    Clock as _, Code, EnterpriseTerms, EventKind, KeyStatus, LeaseToken, Plan, Refusal, Timestamp,
 };
-use sealpost_service::{Credentials, NewMessage, Register, SendContext, Sent, WaitingChoice};
+use sealpost_service::{Credentials, Sent};
 use tokio::runtime::Builder;
 
 use super::run::{rows, settings};
-use crate::{client::Client, support::World};
+use crate::{
+    client::Client,
+    support::{World, id, message, webhook_for},
+};
 
 /// A sender (Alice), a recipient (Bob), and one or two nodes.
 struct Scene {
@@ -54,12 +55,7 @@ impl Scene {
     /// Creates the sender, and the recipient with a webhook.
     fn new(world: World, other_node: Option<Client>) -> Self {
         let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
-        let asked = Register {
-            url: "https://bob.example/".to_owned(),
-            events: vec![EventKind::EnvelopeReceived],
-            description: None,
-            waiting: WaitingChoice::Deliver,
-        };
+        let asked = webhook_for(EventKind::EnvelopeReceived);
         world.sealpost.register(&bob, &Ok(asked)).result.unwrap();
         Self { world, other_node, alice, bob }
     }
@@ -79,13 +75,7 @@ impl Scene {
     /// Sends a message. If there are two nodes, odd numbers use the second node.
     fn send(&self, number: usize, to: &str, name: Option<&str>) -> Result<Sent, Refusal> {
         let node = self.other_node.as_ref().filter(|_| number % 2 == 1);
-        let send = NewMessage {
-            to: to.to_owned(),
-            message: "hello".to_owned(),
-            context: SendContext::default(),
-            trace: None,
-            idempotency_key: name.map(|name| IdempotencyKey::parse(name).unwrap()),
-        };
+        let send = message(to, "hello", name);
         let sending = node.unwrap_or(&self.world.sealpost).send(&self.alice, Ok(send));
         let runtime = Builder::new_current_thread().build().unwrap();
         runtime.block_on(sending).result.map_err(|error| error.refusal().unwrap().clone())
@@ -101,18 +91,7 @@ impl Scene {
     fn deliveries(&self) -> usize {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
-        let lease_until = Timestamp::from_millis(i64::MAX);
-        let (limit, lease) = (10_000, LeaseToken(2));
-        let claim = Claim {
-            now,
-            oldest: Timestamp::from_millis(0),
-            limit,
-            per_target_max: limit,
-            full: vec![],
-            lease,
-            lease_until,
-        };
-        self.world.database.claim(&claim).unwrap().len()
+        self.world.claim(now, LeaseToken(2), Timestamp::from_millis(i64::MAX)).len()
     }
 }
 
@@ -201,10 +180,6 @@ fn at_once<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || run(number))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
-}
-
-fn id(credentials: &Credentials) -> ApiKeyId {
-    crate::support::key_of(credentials).parse().unwrap()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use sealpost_domain::{
     Clock as _, LeaseToken, Suite, Timestamp,
-    ports::{Claim, Durability, ExpiringRows, Outbox as _},
+    ports::{Durability, ExpiringRows},
 };
 use sealpost_service::{AuditVerdict, Credentials, KeyNamed, Settings};
 use tokio::runtime::{Builder, Runtime};
@@ -180,17 +180,7 @@ impl Run {
     fn check_queue(&self) -> Checked {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
-        let (limit, lease_until) = (100_000, Timestamp::from_millis(i64::MAX));
-        let claim = Claim {
-            now,
-            oldest: Timestamp::from_millis(0),
-            limit,
-            per_target_max: limit,
-            full: vec![],
-            lease: LeaseToken(9),
-            lease_until,
-        };
-        let due = self.world.database.claim(&claim).unwrap();
+        let due = self.world.claim(now, LeaseToken(9), Timestamp::from_millis(i64::MAX));
         let mut queue: Vec<_> = due
             .iter()
             .map(|it| (it.event.id().to_string(), it.target.webhook_id.to_string()))

@@ -4,32 +4,21 @@ use std::{collections::BTreeSet, time::Duration};
 
 use sealpost_domain::{
     AttemptFailure, AttemptResult, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
-    LeasedDelivery, Outcome, ReceiverResponse, Refusal, Timestamp, WebhookStatus,
-    ports::{Claim, Outbox as _},
+    LeasedDelivery, Outcome, ReceiverResponse, Refusal, WebhookStatus, ports::Outbox as _,
 };
 use sealpost_service::{
-    Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, NewMessage, Recover,
-    Recovered, Register, SendContext, Settings, WaitingChoice, WebhookList, WebhookSecretRotated,
+    Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Recover, Recovered,
+    Settings, WebhookList, WebhookSecretRotated,
 };
 use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, refusal};
+use crate::support::{World, key_of, message, refusal, webhook_for};
 
 const DAY: Duration = Duration::from_hours(24);
 
-fn key(credentials: &Credentials) -> String {
-    crate::support::key_of(credentials)
-}
-
 fn register(world: &World, who: &Credentials) -> (String, String) {
-    let events = vec![EventKind::EnvelopeReceived];
-    let asked = Register {
-        url: "https://bob.example/".to_owned(),
-        events,
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let asked = webhook_for(EventKind::EnvelopeReceived);
     let registered = world.sealpost.register(who, &Ok(asked)).result.unwrap();
     (registered.webhook_id.to_string(), registered.secret)
 }
@@ -37,13 +26,7 @@ fn register(world: &World, who: &Credentials) -> (String, String) {
 /// Sends a message of a key to itself. Returns the id of the envelope.
 async fn send(world: &World, who: &Credentials) -> String {
     world.clock.advance(Duration::from_mins(1));
-    let message = NewMessage {
-        to: key(who),
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
+    let message = message(&key_of(who), "hello", None);
     world.sealpost.send(who, Ok(message)).await.result.unwrap().message.envelope_id.to_string()
 }
 
@@ -92,16 +75,7 @@ fn recover(world: &World, who: &Credentials, asked: Recover) -> Recovered {
 fn claim(world: &World) -> Vec<LeasedDelivery> {
     let now = world.clock.now();
     let (lease, lease_until) = (LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)));
-    let claim = Claim {
-        now,
-        oldest: Timestamp::from_millis(0),
-        limit: 1000,
-        per_target_max: 1000,
-        full: vec![],
-        lease,
-        lease_until,
-    };
-    world.database.claim(&claim).unwrap()
+    world.claim(now, lease, lease_until)
 }
 
 fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {

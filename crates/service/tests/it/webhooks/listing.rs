@@ -6,33 +6,18 @@ use std::sync::{
 };
 
 use sealpost_domain::EventKind;
-use sealpost_service::{
-    Deliveries, NewMessage, Register, SendContext, Settings, WaitingChoice, WebhookList,
-};
+use sealpost_service::{Deliveries, Settings, WebhookList};
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, announcing};
+use crate::support::{World, announcing, key_of, message, webhook_for};
 
 #[tokio::test]
 async fn a_listing_needs_one_write_transaction_for_its_admission() {
     let world = World::new();
     let bob = world.newcomer(None);
-    let events = vec![EventKind::EnvelopeReceived];
-    let asked = Register {
-        url: "https://bob.example/".to_owned(),
-        events,
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let asked = webhook_for(EventKind::EnvelopeReceived);
     let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
-    let to = crate::support::key_of(&bob);
-    let message = NewMessage {
-        to,
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
+    let message = message(&key_of(&bob), "hello", None);
     world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
     let writers = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&writers);

@@ -6,20 +6,16 @@ use std::{
 };
 
 use sealpost_domain::{EventKind, Refusal, Timestamp};
-use sealpost_service::{Register, WaitingChoice};
+use sealpost_service::Register;
 
-use crate::support::{World, refusal};
+use crate::support::{World, refusal, webhook_for};
 
 #[test]
 fn a_connection_that_ended_during_its_handshake_soon_counts_no_more() {
     let world = World::new();
     let bob = world.newcomer(None);
-    let asked = Register {
-        url: "relay:".to_owned(),
-        events: vec![EventKind::EnvelopeReceived],
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let url = "relay:".to_owned();
+    let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
     let webhook = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
     let open = || world.sealpost.open_relay(&bob, &Ok(webhook.to_string()));
     // The dispatcher of this world has none of these connections.

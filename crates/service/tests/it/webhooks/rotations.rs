@@ -6,14 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{
-    ApiKeyId, Clock as _, EventKind, EventsVersion, Handle,
-    ports::{Claim, Outbox as _},
-};
-use sealpost_service::{Credentials, NewMessage, Register, SendContext, Settings, WaitingChoice};
+use sealpost_domain::{ApiKeyId, Clock as _, EventKind, EventsVersion, Handle, LeaseToken};
+use sealpost_service::Settings;
 use serde_json::Value;
 
-use crate::support::World;
+use crate::support::{World, id, message, webhook_for};
 
 fn settings() -> Settings {
     Settings {
@@ -23,10 +20,6 @@ fn settings() -> Settings {
     }
 }
 
-fn id(credentials: &Credentials) -> ApiKeyId {
-    crate::support::key_of(credentials).parse().unwrap()
-}
-
 /// Claims deliveries until `count` events `identity.rotated` are found. Returns the key, the handle, the replacing key
 /// and the reason of each event.
 fn await_rotations(world: &World, count: usize) -> Vec<[Value; 4]> {
@@ -34,16 +27,8 @@ fn await_rotations(world: &World, count: usize) -> Vec<[Value; 4]> {
     let mut found = Vec::new();
     while found.len() < count {
         assert!(Instant::now() < until, "{found:?}");
-        let claim = Claim {
-            now: world.clock.now(),
-            oldest: sealpost_domain::Timestamp::from_millis(0),
-            limit: 100,
-            per_target_max: 100,
-            full: Vec::new(),
-            lease: sealpost_domain::LeaseToken(77),
-            lease_until: world.clock.now().plus(Duration::from_hours(1)),
-        };
-        for delivery in world.database.claim(&claim).unwrap() {
+        let now = world.clock.now();
+        for delivery in world.claim(now, LeaseToken(77), now.plus(Duration::from_hours(1))) {
             let body: Value =
                 serde_json::from_slice(&delivery.event.body(EventsVersion::V1_1).unwrap()).unwrap();
             if body["event"] == "identity.rotated" {
@@ -58,22 +43,10 @@ fn await_rotations(world: &World, count: usize) -> Vec<[Value; 4]> {
 
 async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
-    let register = Register {
-        url: "https://alice.example/".to_owned(),
-        events: vec![EventKind::IdentityRotated],
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let register = webhook_for(EventKind::IdentityRotated);
     world.sealpost.register(&alice, &Ok(register.clone())).result.unwrap();
     world.sealpost.register(&bob, &Ok(register)).result.unwrap();
-    let send = NewMessage {
-        to: "bob".to_owned(),
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
-    world.sealpost.send(&alice, Ok(send)).await.result.unwrap();
+    world.sealpost.send(&alice, Ok(message("bob", "hello", None))).await.result.unwrap();
     let text = |key: ApiKeyId| Value::from(key.to_string());
     let (key, handle) = (text(id(&bob)), Value::from("bob"));
 
@@ -90,14 +63,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     let replaced = [key, handle.clone(), text(next), "replaced".into()];
     assert_eq!(await_rotations(&world, 1), [replaced]);
 
-    let send = NewMessage {
-        to: "bob".to_owned(),
-        message: "hello".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    };
-    world.sealpost.send(&alice, Ok(send)).await.result.unwrap();
+    world.sealpost.send(&alice, Ok(message("bob", "hello", None))).await.result.unwrap();
     world.clock.advance(Duration::from_secs(1));
     world.operator().revoke_key(&next).unwrap();
     await_rotations(&world, 1);

@@ -4,14 +4,11 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use proptest::prelude::*;
-use sealpost_domain::{
-    ApiKeyId, Clock as _, EventKind, EventsVersion, LeaseToken, Timestamp,
-    ports::{Claim, Outbox as _},
-};
-use sealpost_service::{Agreement, NewMessage, Register, SendContext, Settings, WaitingChoice};
+use sealpost_domain::{Clock as _, EventKind, EventsVersion, LeaseToken};
+use sealpost_service::{Agreement, Settings};
 use serde_json::Value;
 
-use crate::support::World;
+use crate::support::{World, id, key_of, message, webhook_for};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -69,16 +66,10 @@ fn periods(rfc3339: &str) -> [i64; 2] {
 
 async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), TestCaseError> {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let key: ApiKeyId = crate::support::key_of(&alice).parse().unwrap();
-    let events = vec![EventKind::UsageThreshold];
-    let register = Register {
-        url: "https://alice.example/".to_owned(),
-        events,
-        description: None,
-        waiting: WaitingChoice::Deliver,
-    };
+    let key = id(&alice);
+    let register = webhook_for(EventKind::UsageThreshold);
     world.sealpost.register(&alice, &Ok(register)).result.unwrap();
-    let to = crate::support::key_of(&bob);
+    let to = key_of(&bob);
     let mut node = None;
     // The registration was a request.
     let mut day = Counter { name: "day", period: 0, used: 1, limit: 1000 };
@@ -114,7 +105,7 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
                 continue;
             }
             Step::Send => {
-                let sent = client.send(&alice, Ok(message_to(&to))).await;
+                let sent = client.send(&alice, Ok(message(&to, "x", None))).await;
                 let is_stored = sent.result.is_ok();
                 prop_assert_eq!(is_stored, !day.is_full() && !month.is_full());
                 if is_stored {
@@ -139,36 +130,17 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
     Ok(())
 }
 
-fn message_to(to: &str) -> NewMessage {
-    NewMessage {
-        to: to.to_owned(),
-        message: "x".to_owned(),
-        context: SendContext::default(),
-        trace: None,
-        idempotency_key: None,
-    }
-}
-
 /// Returns the window (day or month), the threshold in percent, and the number of the day or month for each stored
 /// event.
 fn stored(world: &World) -> Vec<(String, u64, i64)> {
     let now = world.clock.now().plus(HOUR);
-    let claim = Claim {
-        now,
-        oldest: Timestamp::from_millis(0),
-        limit: 1000,
-        per_target_max: 1000,
-        full: Vec::new(),
-        lease: LeaseToken(77),
-        lease_until: now.plus(HOUR),
-    };
     let read = |body: Value| {
         let [day, month] = periods(body["metadata"]["timestamp"].as_str().unwrap());
         let window = body["window"].as_str().unwrap().to_owned();
         let period = if window == "day" { day } else { month };
         (window, body["threshold"].as_u64().unwrap(), period)
     };
-    let claimed = world.database.claim(&claim).unwrap();
+    let claimed = world.claim(now, LeaseToken(77), now.plus(HOUR));
     let bodies = claimed
         .iter()
         .map(|it| serde_json::from_slice(&it.event.body(EventsVersion::V1_1).unwrap()).unwrap());

@@ -126,4 +126,11 @@ fn an_owner_sees_unhealthy_webhooks_longest_failing_first(db: &Fixture) {
     ))
     .unwrap();
     assert_eq!(seen(9), [failing.id, disabled.id], "it succeeded after its failure");
+    assert_eq!(seen(1), [failing.id]);
+    db.execute(&format!(
+        "UPDATE webhooks SET status = 'disabled' WHERE id = '{}'",
+        failed_before.id
+    ))
+    .unwrap();
+    assert_eq!(seen(9), [failing.id, failed_before.id, disabled.id], "failing ones come first");
 }

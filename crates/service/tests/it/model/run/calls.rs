@@ -1,7 +1,7 @@
 //! Runs requests that act as a key.
 
-use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
-use sealpost_service::{NewMessage, Register, SendContext, WaitingChoice};
+use sealpost_domain::{EventKind, Refusal};
+use sealpost_service::Register;
 use serde_json::Value;
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     account::HANDLES,
     compare::{check_within, fault, said, same, sorted, text, without},
 };
+use crate::support;
 
 impl Run {
     pub(super) fn send(
@@ -24,17 +25,8 @@ impl Run {
     ) -> Checked {
         let caller = self.caller(who)?;
         let request = self.request(to, message, name);
-        let asked =
-            request.message.clone().map_err(|_fault| NO_MESSAGE).map(|message| NewMessage {
-                to: request.text.clone(),
-                message,
-                context: SendContext::default(),
-                trace: None,
-                idempotency_key: request
-                    .name
-                    .as_deref()
-                    .map(|name| IdempotencyKey::parse(name).unwrap()),
-            });
+        let body = request.message.as_ref().map_err(|_fault| NO_MESSAGE);
+        let asked = body.map(|body| support::message(&request.text, body, request.name.as_deref()));
         let expected = self.truth.send(caller, &request);
         let credentials = self.credentials(caller);
         let limited = self.runtime.block_on(self.world.sealpost.send(&credentials, asked));
@@ -138,12 +130,9 @@ impl Run {
             Url::Private => (Ok("https://private.example/"), Ok("https://private.example/")),
             Url::Public => (Ok("https://bob.example/"), Ok("https://bob.example/")),
         };
-        let events = vec![EventKind::EnvelopeReceived];
         let asked = asked.map(|url| Register {
             url: url.to_owned(),
-            events,
-            description: None,
-            waiting: WaitingChoice::Deliver,
+            ..support::webhook_for(EventKind::EnvelopeReceived)
         });
         let expected = self.truth.register(caller, expected);
         let got = said(self.world.sealpost.register(&self.credentials(caller), &asked));

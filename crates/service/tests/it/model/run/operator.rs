@@ -110,6 +110,7 @@ fn done<T: Serialize>(result: Result<T, OperatorError>) -> Deed {
         Err(
             error @ (OperatorError::HandleInUse(_)
             | OperatorError::HasHandle(_)
+            | OperatorError::IssuerKeysFull
             | OperatorError::KekInUse { .. }
             | OperatorError::Store(_)
             | OperatorError::Wallet(_)),
