@@ -2,6 +2,7 @@
 //! Prints each step with the equivalent curl command, and fails if a step fails.
 
 mod caller;
+mod narration;
 mod receiver;
 
 use std::{
@@ -16,9 +17,10 @@ use serde_json::{Value, json};
 
 use self::{
     caller::{Caller, Identity, indented, text},
+    narration::{hold, say},
     receiver::{ReceivedEvent, Receiver},
 };
-use crate::{fault::Fault, logs, serve, settings::LogFormat, terminal::print};
+use crate::{fault::Fault, logs, serve, settings::LogFormat};
 
 /// Runs the demo on a temporary embedded database. Ignores all settings in the environment.
 pub(crate) fn run() -> Result<(), Fault> {
@@ -119,21 +121,6 @@ fn check_event(event: &ReceivedEvent, secret: &str, sent: &Value) -> Result<(), 
     hold("the event names the envelope", payload.get("envelope_id") == sent.get("envelope_id"))?;
     hold("the event names the sender's key", payload.get("sender") == sent.get("sender"))?;
     hold("the event does not contain the message", !contains(&event.body, MESSAGE))
-}
-
-/// Checks a result of the demo. If `is_true`, prints `claim` (a sentence about the result) as a passed check. Otherwise
-/// fails with `claim` as the error.
-fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
-    if is_true {
-        say(&format!("   ✓ {claim}"))
-    } else {
-        Err(Fault::new(format!("not true: {claim}")))
-    }
-}
-
-/// Prints one line at once, without buffering.
-fn say(line: &str) -> Result<(), Fault> {
-    print(format!("{line}\n"))
 }
 
 fn contains(body: &[u8], message: &str) -> bool {

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, net::SocketAddr};
 
 use serde_json::Value;
 
-use super::say;
+use super::narration::say;
 use crate::{fault::Fault, http};
 
 /// Calls the API of the demo server, and prints requests and responses.
