@@ -163,7 +163,9 @@ export class Relay {
     if (socket.readyState !== WebSocket.OPEN) return;
     const response = typeof responded === "number" ? { status: responded } : responded;
     const { status, retryAfterS: retry_after, body: text } = response;
-    socket.send(JSON.stringify({ delivery: id, status, retry_after, body: text }));
+    // The log keeps 1,024 bytes, and a longer frame may be refused.
+    const excerpt = text?.slice(0, 1024).replace(/[\uD800-\uDBFF]$/, "");
+    socket.send(JSON.stringify({ delivery: id, status, retry_after, body: excerpt }));
   }
 }
 

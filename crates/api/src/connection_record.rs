@@ -19,6 +19,7 @@ struct Record {
     has_progressed: Cell<bool>,
     is_in_request: Cell<bool>,
     is_authenticated: Cell<bool>,
+    is_upgraded: Cell<bool>,
     paused: RefCell<Option<Waker>>,
 }
 
@@ -39,6 +40,11 @@ impl ConnectionRecord {
         self.0.is_authenticated.get()
     }
 
+    /// Returns true if the connection carries a WebSocket.
+    pub fn is_upgraded(&self) -> bool {
+        self.0.is_upgraded.get()
+    }
+
     /// Registers a task to wake when a part of the body is consumed or the request ends. Replaces the task that was
     /// registered before.
     pub fn wake_on_progress(&self, task: &Waker) {
@@ -51,7 +57,7 @@ impl ConnectionRecord {
         self.0.has_progressed.set(true);
     }
 
-    /// Records that a part of the request body was consumed, and wakes the registered task.
+    /// Records that a part of the request body, or a frame of a WebSocket, was consumed, and wakes the registered task.
     pub fn consume_body(&self) {
         self.0.has_progressed.set(true);
         self.wake();
@@ -61,6 +67,10 @@ impl ConnectionRecord {
     pub fn end_request(&self) {
         self.0.is_in_request.set(false);
         self.wake();
+    }
+
+    pub(crate) fn upgrade(&self) {
+        self.0.is_upgraded.set(true);
     }
 
     pub(crate) fn authenticate(&self) {

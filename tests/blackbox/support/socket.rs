@@ -8,7 +8,13 @@ use std::{
 
 use serde_json::{Value, json};
 use tungstenite::{
-    Error, HandshakeError, Message, WebSocket, client::IntoClientRequest as _, http::HeaderValue,
+    Error, HandshakeError, Message, WebSocket,
+    client::IntoClientRequest as _,
+    http::HeaderValue,
+    protocol::frame::{
+        Frame,
+        coding::{Data, OpCode},
+    },
 };
 use ureq::http::{HeaderMap, HeaderName};
 
@@ -79,6 +85,17 @@ impl Socket {
 
     pub(crate) fn send(&mut self, text: &str) {
         self.0.send(Message::text(text)).unwrap();
+    }
+
+    /// Sends a text in fragments of a hundred bytes (RFC 6455, section 5.4).
+    pub(crate) fn send_in_fragments(&mut self, text: &str) {
+        let mut fragments = text.as_bytes().chunks(100).peekable();
+        let mut kind = OpCode::Data(Data::Text);
+        while let Some(fragment) = fragments.next() {
+            let frame = Frame::message(fragment.to_vec(), kind, fragments.peek().is_none());
+            self.0.send(Message::Frame(frame)).unwrap();
+            kind = OpCode::Data(Data::Continue);
+        }
     }
 
     /// Whether no delivery arrives within this time.

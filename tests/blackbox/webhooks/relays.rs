@@ -8,8 +8,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Identity, Receiver, Server, Socket, eventually, exchange, on_both,
-    status_of, text,
+    Browser, Client, Database, Identity, Receiver, SOON, Server, Socket, eventually, exchange,
+    on_both, status_of, text,
 };
 
 on_both!(
@@ -26,6 +26,7 @@ on_both!(
     the_connections_of_a_killed_node_soon_count_no_more,
     a_node_that_was_taken_for_dead_closes_its_connections,
     a_receiver_gets_a_bounded_number_of_unanswered_deliveries,
+    an_answer_may_be_long_and_in_fragments,
 );
 
 fn register(client: &Client, identity: &Identity) -> (String, String) {
@@ -411,4 +412,37 @@ fn a_receiver_gets_a_bounded_number_of_unanswered_deliveries(database: &Database
     }
     socket.send("no answer");
     assert_eq!(socket.closed().0, 1007);
+}
+
+fn an_answer_may_be_long_and_in_fragments(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let (id, _) = register(client, &bob);
+    let mut socket = Socket::open(&server, &bob, &id);
+    let answer = |delivery: &str, length: usize| {
+        json!({"delivery": delivery, "status": 200, "body": "x".repeat(length)}).to_string()
+    };
+    for length in [20_000, 65_000] {
+        let sent = send(client, &alice, &bob);
+        let delivery = socket.next().unwrap().0;
+        socket.send(&answer(&delivery, length));
+        await_success(client, &bob, &id, &sent);
+        let sent = send(client, &alice, &bob);
+        let delivery = socket.next().unwrap().0;
+        socket.send_in_fragments(&answer(&delivery, length));
+        await_success(client, &bob, &id, &sent);
+    }
+    send(client, &alice, &bob);
+    let delivery = socket.next().unwrap().0;
+    socket.send_in_fragments(&answer(&delivery, 70_000));
+    assert_eq!(socket.closed().0, 1009);
+}
+
+fn await_success(client: &Client, identity: &Identity, webhook: &str, envelope: &str) {
+    eventually("the delivery succeeds", SOON, || {
+        let attempts = attempts(client, identity, webhook);
+        let newest = attempts.iter().find(|attempt| attempt["envelope_id"] == envelope)?;
+        (newest["outcome"] == "succeeded").then_some(())
+    });
 }

@@ -62,7 +62,9 @@ class Delivery:
 
     def answer(self, response: int | RelayResponse) -> str:
         given = response if isinstance(response, RelayResponse) else RelayResponse(response)
-        members = {"status": given.status, "retry_after": given.retry_after_s, "body": given.body}
+        # The log keeps 1,024 bytes, and a longer frame may be refused.
+        body = given.body if given.body is None else given.body[:1024]
+        members = {"status": given.status, "retry_after": given.retry_after_s, "body": body}
         return json.dumps({"delivery": self.id} | {name: value for name, value in members.items() if value is not None})
 
 

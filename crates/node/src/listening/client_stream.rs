@@ -114,8 +114,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         if self.record.take_progress() {
             self.reset();
         }
-        let is_in_request = self.record.is_in_request();
-        let limit = if is_in_request { BODY_WAITING_MAX } else { self.head_bytes_max };
+        let is_upgraded = self.record.is_upgraded();
+        let is_in_request = self.record.is_in_request() || is_upgraded;
+        let limit = match (is_upgraded, is_in_request) {
+            (true, _) => FRAME_WAITING_MAX,
+            (false, true) => BODY_WAITING_MAX,
+            (false, false) => self.head_bytes_max,
+        };
         match limit.saturating_sub(self.waiting) {
             0 if !self.has_yielded => {
                 self.has_yielded = true;
@@ -412,3 +417,6 @@ const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of body bytes that were read from the socket and not yet consumed by a handler. The largest HTML form
 /// must fit, because the web pages do not report consumed bytes.
 const BODY_WAITING_MAX: usize = 32 * 1024;
+/// Maximum number of bytes of a WebSocket that were read and not yet consumed as a frame. The largest frame that a relay
+/// accepts must fit with its head: 65,536 and 14 bytes.
+const FRAME_WAITING_MAX: usize = 65_550;

@@ -39,6 +39,7 @@ async fn relay(
     let relay = opened.result.map_err(|error| Problem::Service { error, limits })?;
     let connection = request.conn_data::<ConnectionRecord>().cloned().unwrap_or_default();
     connection.authenticate();
+    connection.upgrade();
     let socket = Socket { app, relay, session, messages, connection };
     actix_web::rt::spawn(socket.serve());
     Ok(response)

@@ -1,13 +1,13 @@
 //! Serves one WebSocket of a relay, a webhook whose receiver connects to the service. Sends deliveries to the receiver,
 //! and reads the answers of the receiver.
 
-use std::{sync::LazyLock, time::Duration};
+use std::{mem, sync::LazyLock, time::Duration};
 
 use actix_web::{
     rt::time::{Instant, Interval, interval_at, timeout},
     web,
 };
-use actix_ws::{CloseCode, CloseReason, Message, MessageStream, Session};
+use actix_ws::{CloseCode, CloseReason, Item, Message, MessageStream, ProtocolError, Session};
 use futures_util::StreamExt as _;
 use sealpost_domain::ports::{RelayEnd, RelayFrame, RelayLink};
 use sealpost_service::Relay;
@@ -45,6 +45,30 @@ impl RelayLink for Link {
     }
 }
 
+/// The fragments of a text message that is not complete yet (RFC 6455, section 5.4).
+#[derive(Default)]
+struct Fragments(Vec<u8>);
+
+impl Fragments {
+    /// Adds a fragment. Returns the message after its last fragment. Fails if the message is not text, or too large.
+    fn add(&mut self, part: Item) -> Result<Option<String>, CloseReason> {
+        let (bytes, is_last) = match part {
+            Item::FirstText(bytes) | Item::Continue(bytes) => (bytes, false),
+            Item::Last(bytes) => (bytes, true),
+            Item::FirstBinary(_) => return Err(close(CloseCode::Unsupported, TEXT_ONLY)),
+        };
+        if self.0.len().saturating_add(bytes.len()) > MESSAGE_BYTES_MAX {
+            return Err(close(CloseCode::Size, TOO_LARGE));
+        }
+        self.0.extend_from_slice(&bytes);
+        if !is_last {
+            return Ok(None);
+        }
+        let text = String::from_utf8(mem::take(&mut self.0));
+        text.map(Some).map_err(|_invalid| close(CloseCode::Invalid, NO_ANSWER))
+    }
+}
+
 impl Socket {
     /// Serves the socket until one side closes it. Afterwards, unanswered deliveries are attempted again.
     pub(super) async fn serve(mut self) {
@@ -67,6 +91,7 @@ impl Socket {
         let mut ping = pings();
         let mut heard_at = Instant::now();
         let mut unasked = 0_u32;
+        let mut fragments = Fragments::default();
         loop {
             tokio::select! {
                 sent = outgoing.recv() => match sent? {
@@ -79,25 +104,37 @@ impl Socket {
                 received = self.messages.next() => {
                     self.connection.consume_body();
                     heard_at = Instant::now();
-                    match received? {
-                        Ok(Message::Text(text)) => {
-                            let Some(answer) = frames::parse(&text) else {
-                                return Some(close(CloseCode::Invalid, NO_ANSWER));
-                            };
-                            if !self.app.sealpost.webhooks.answer_relay(self.relay.id, answer) {
-                                unasked += 1;
-                            }
-                        }
+                    let text = match received? {
+                        Ok(Message::Text(text)) => Some(text.into()),
+                        Ok(Message::Continuation(part)) => match fragments.add(part) {
+                            Ok(whole) => whole,
+                            Err(reason) => return Some(reason),
+                        },
                         Ok(Message::Ping(bytes)) => {
                             unasked += 1;
                             timeout(SILENCE_MAX, self.session.pong(&bytes)).await.ok()?.ok()?;
+                            None
                         }
-                        Ok(Message::Pong(_) | Message::Nop) => unasked += 1,
+                        Ok(Message::Pong(_) | Message::Nop) => {
+                            unasked += 1;
+                            None
+                        }
                         Ok(Message::Close(reason)) => return reason,
-                        Ok(Message::Binary(_) | Message::Continuation(_)) => {
+                        Ok(Message::Binary(_)) => {
                             return Some(close(CloseCode::Unsupported, TEXT_ONLY));
                         }
+                        Err(ProtocolError::Overflow) => {
+                            return Some(close(CloseCode::Size, TOO_LARGE));
+                        }
                         Err(_malformed) => return Some(close(CloseCode::Protocol, MALFORMED)),
+                    };
+                    if let Some(text) = text {
+                        let Some(answer) = frames::parse(&text) else {
+                            return Some(close(CloseCode::Invalid, NO_ANSWER));
+                        };
+                        if !self.app.sealpost.webhooks.answer_relay(self.relay.id, answer) {
+                            unasked += 1;
+                        }
                     }
                     if unasked > UNASKED_MAX {
                         return Some(close(CloseCode::Policy, FLOOD));
@@ -142,9 +179,13 @@ const PING_SLOT: Duration = Duration::from_millis(500);
 const SILENCE_MAX: Duration = Duration::from_mins(1);
 /// Maximum number of frames that answer no delivery, counted between two pings of the server.
 const UNASKED_MAX: u32 = 1_000;
+/// Maximum length of a message, also of one in a single frame: the limit of the library. It notices a longer frame only
+/// when it has the whole frame, so the server's input limit can delay the end of the connection until the next ping.
+const MESSAGE_BYTES_MAX: usize = 65_536;
 
 const FLOOD: &str = "too many frames that answer no delivery";
-const MALFORMED: &str = "a frame is malformed or too large";
+const MALFORMED: &str = "a frame is malformed";
 const NO_ANSWER: &str = "a frame is no answer: send {\"delivery\": \"…\", \"status\": …}";
 const SILENT: &str = "the receiver was silent for 60 seconds";
-const TEXT_ONLY: &str = "send whole text frames";
+const TEXT_ONLY: &str = "send text frames";
+const TOO_LARGE: &str = "a message has more than 65,536 bytes: shorten the body of the answer";
