@@ -5,7 +5,14 @@
 pub(crate) mod base_urls;
 pub(crate) mod database;
 
-use std::{fs::File, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use sealpost_domain::{Clock, ports::StoreError};
 use sealpost_service::{Issuer, Parts, PeriodicThread, Sealpost, refresh_issuer, unlock};
@@ -44,6 +51,8 @@ pub(crate) struct Components {
     issuer_refresher: PeriodicThread,
     cosigners: Option<PeriodicThread>,
     journal_keeper: Option<JournalKeeper>,
+    /// Whether the node has begun to stop, so that a load balancer sends it no requests.
+    is_stopping: AtomicBool,
     /// The configured public URL. `None` if the URL is that of the listening address.
     base_url: Option<String>,
     /// The lock file of the embedded database. The process holds the lock until the node is dropped. `None` with
@@ -113,6 +122,7 @@ impl Components {
             issuer_refresher,
             cosigners,
             journal_keeper,
+            is_stopping: AtomicBool::new(false),
             base_url: settings.http.base_url.as_ref().map(|_| base_url.as_str().to_owned()),
             lock,
         };
@@ -143,6 +153,16 @@ impl Components {
     /// Returns true if the key provider has withdrawn the keys.
     pub(crate) fn has_lost_keys(&self) -> bool {
         self.key_watch.as_ref().is_some_and(KeyWatch::is_withdrawn)
+    }
+
+    /// Records that the node has begun to stop.
+    pub(crate) fn begin_stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if the node has begun to stop.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// Stops all parts. Commits queued sends, waits for webhook requests in flight, and releases the leases of

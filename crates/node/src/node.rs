@@ -72,6 +72,7 @@ impl Node {
 
     /// Stops the node in this order:
     ///
+    /// - responds with status 503 at `/readyz`
     /// - ends live streams of the web pages and connections of relays
     /// - refuses new connections and completes active requests
     /// - commits queued sends, and waits for webhook requests in flight
@@ -79,6 +80,7 @@ impl Node {
     ///
     /// A stop takes at most 28 s with the default settings, unless the database hangs.
     pub async fn stop(self) {
+        self.components.begin_stop();
         self.pages.stop();
         self.components.sealpost.webhooks.close_relays();
         self.api.stop(true).await;

@@ -74,6 +74,9 @@ async fn readyz(state: web::Data<OperationsState>) -> HttpResponse {
 /// Checks whether the node can serve requests, and returns warnings about its setup. If the node cannot serve, the
 /// error is the first reason. Blocks.
 fn check(node: &Components) -> Result<Vec<String>, String> {
+    if node.is_stopping() {
+        return Err("the server is stopping".into());
+    }
     node.sealpost.check().map_err(|error| error.to_string())?;
     node.database.check_writes().map_err(|fault| fault.to_string())?;
     if !node.dispatcher.is_alive() {

@@ -88,12 +88,15 @@ impl NodeBuilder {
         let base_url = BaseUrl::new(http.base_url.as_deref(), &listening_url)?;
         let settings = Arc::new(settings);
         let sockets = (&api_socket, ops_socket.as_ref());
-        let wait = || Waiting::serve(&settings, &base_url, sockets, certificate.as_ref());
+        let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
+        let ops_url = ops_url.map(|address| format!("http://{address}"));
+        let wait = || {
+            tracing::info!(listening = listening_url, ops = ops_url, "serving status 503");
+            Waiting::serve(&settings, &base_url, sockets, certificate.as_ref())
+        };
         let components = start_with_keys(&settings, &base_url, wait).await?;
         let base_url = base_url.as_str().to_owned();
         let state = web::Data::new(api_state(&settings, &components, &base_url));
-        let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
-        let ops_url = ops_url.map(|address| format!("http://{address}"));
         let own_url = ops_url.as_deref().unwrap_or_default();
         let console = Console::open(&settings.console, state.clone(), own_url)?;
         let reloader = Reloader {
