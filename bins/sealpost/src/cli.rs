@@ -3,6 +3,7 @@
 
 mod admin;
 mod badge;
+mod confirmation;
 mod console;
 mod examples;
 mod lists;

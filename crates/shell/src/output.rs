@@ -10,15 +10,15 @@ use crate::{error::ShellError, table::table};
 
 /// Prints a result: as JSON, or one member per line.
 pub(crate) fn result(value: &impl Serialize, json: bool) -> Result<(), ShellError> {
-    let invalid = |error: serde_json::Error| ShellError::Invalid(error.to_string());
     if json {
-        return line(&serde_json::to_string_pretty(value).map_err(invalid)?);
+        return line(&serde_json::to_string_pretty(value).map_err(|error| invalid(&error))?);
     }
-    let value = serde_json::to_value(value).map_err(invalid)?;
+    let value = serde_json::to_value(value).map_err(|error| invalid(&error))?;
     line(members(&value, "").trim_end())
 }
 
-/// Prints a list: as a JSON array, or the cells of each entry on a line. On a terminal, the lines have a header.
+/// Prints a list, one entry per line: as JSON objects, or as the cells of each entry. On a terminal, the cells have a
+/// header.
 pub(crate) fn list<T: Serialize, const N: usize>(
     entries: &[T],
     json: bool,
@@ -26,11 +26,17 @@ pub(crate) fn list<T: Serialize, const N: usize>(
     cells: impl Fn(&T) -> [String; N],
 ) -> Result<(), ShellError> {
     if json {
-        return result(&entries, true);
+        let objects = entries.iter().map(|entry| Ok(serde_json::to_string(entry)? + "\n"));
+        let text = objects.collect::<Result<String, _>>().map_err(|error| invalid(&error))?;
+        return tolerate_closed_pipe(print(text)).map_err(ShellError::Output);
     }
     let rows: Vec<_> = entries.iter().map(|entry| cells(entry).to_vec()).collect();
     let text = table(&columns, &rows, " ");
     tolerate_closed_pipe(print(text)).map_err(ShellError::Output)
+}
+
+fn invalid(error: &serde_json::Error) -> ShellError {
+    ShellError::Invalid(error.to_string())
 }
 
 /// Prints a line.

@@ -83,6 +83,11 @@ fn a_refused_relay_ends_the_command() {
     let refused = shell.run(&listen, "");
     assert_eq!(refused.status, Some(1));
     assert!(refused.stderr.contains("WEBHOOK_NOT_FOUND"), "{}", refused.stderr);
+    // The command prints where it listens after it has registered a webhook.
+    let elsewhere = ["listen", "--relay", "--forward-to", "http://example.org/"];
+    let elsewhere = shell.run(&elsewhere, "");
+    assert_eq!((elsewhere.status, &*elsewhere.stdout), (Some(2), ""));
+    assert!(elsewhere.stderr.contains("is no URL of this machine"), "{}", elsewhere.stderr);
     let contradiction = shell.run(&["listen", "--relay", "--register"], "");
     assert_eq!(contradiction.status, Some(2));
 }

@@ -256,8 +256,8 @@ fn sent_envelopes_are_listed_with_their_context_and_filtered() {
     );
     let ids = |filter: &[&str]| -> Vec<String> {
         let listed = shell.succeed(&[&["sent"], filter, &["--json"]].concat(), "");
-        let listed: Value = serde_json::from_str(&listed).unwrap();
-        listed.as_array().unwrap().iter().map(|entry| text(entry, "envelope_id")).collect()
+        let entries = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.map(|entry| text(&entry, "envelope_id")).collect()
     };
     assert_eq!(ids(&["--recipient", "carol"]), [&*other]);
     assert_eq!(ids(&["--thread", "order:7"]), [&*answer, &*order]);
@@ -266,7 +266,7 @@ fn sent_envelopes_are_listed_with_their_context_and_filtered() {
     assert_eq!(ids(&["--until", lines[1][0]]), [&*order]);
     let listed = shell.succeed(&["sent", "--thread", "order:7", "--limit", "1", "--json"], "");
     let listed: Value = serde_json::from_str(&listed).unwrap();
-    assert_eq!((&listed[0]["reply_to"], &listed[0]["type"]), (&json!(order), &Value::Null));
+    assert_eq!((&listed["reply_to"], &listed["type"]), (&json!(order), &Value::Null));
 
     for (arguments, status, advice) in [
         (&["send", "bob", "--thread", "a b"][..], 1, "thread"),

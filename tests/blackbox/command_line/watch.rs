@@ -52,4 +52,12 @@ fn an_owner_notices_a_changed_key_and_a_rewritten_log(database: &Database) {
         "sealpost: the history of the log was rewritten: keep the state file as evidence\n";
     assert_eq!((forged.status, &*forged.stderr), (Some(1), expected));
     assert_eq!(fs::read_to_string(state).unwrap(), kept, "the evidence is kept");
+    for damage in [&b""[..], b"c2sp.org/tlog-proof@v1\n", b"\xff"] {
+        fs::write(state, damage).unwrap();
+        let damaged = shell.run(&watch, "");
+        assert_eq!((damaged.status, &*damaged.stdout), (Some(1), ""));
+        let advice = format!("{state} is damaged: restore it, or delete it to begin again: ");
+        assert!(damaged.stderr.contains(&advice), "{}", damaged.stderr);
+        assert_eq!(fs::read(state).unwrap(), damage);
+    }
 }

@@ -211,6 +211,7 @@ fn invalid_settings_are_rejected() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let circle = format!("http://localhost:{}/x", taken.port());
     let listen = format!("--listen={taken}");
+    let config = tempfile::tempdir().unwrap();
     for (arguments, secret, words) in [
         (vec![FREE], "", "no key is given"),
         (vec![FREE], "whsec_short", "is not a webhook secret"),
@@ -228,6 +229,8 @@ fn invalid_settings_are_rejected() {
             SECRET,
             "is no URL of this machine",
         ),
+        // No profile exists, so that nothing can be registered before the check.
+        (vec!["--relay", "--forward-to=http://example.org/"], SECRET, "is no URL of this machine"),
         (
             vec![&listen, "--forward-to", &circle],
             SECRET,
@@ -236,6 +239,7 @@ fn invalid_settings_are_rejected() {
     ] {
         let mut command = binary(&["listen"]);
         command.args(&arguments).env("SEALPOST_WEBHOOK_SECRET", secret);
+        command.env("XDG_CONFIG_HOME", config.path());
         let ended = run(command);
         assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(ended.stderr.contains(words), "{}", ended.stderr);

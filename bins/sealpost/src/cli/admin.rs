@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
+use clap::{Args, Subcommand, ValueEnum};
 use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 use sealpost_node::settings::{NameFault, ProviderName};
 
 use super::{
-    badge::{AssessArgs, AttestArgs, BadgeCommand},
+    badge::{AssessArgs, AttestArgs, BadgeCommand, given_reason},
+    confirmation::Confirmation,
     lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand},
     sign_up::{HandleCommand, InviteCommand},
 };
@@ -90,14 +91,6 @@ pub(crate) enum Noun {
     Webhook(WebhookCommand),
 }
 
-/// The confirmation of a command that destroys data.
-#[derive(Args)]
-pub(crate) struct Confirmation {
-    /// Confirm the command; without this option, a terminal asks, and scripts are refused
-    #[arg(long)]
-    pub(crate) yes: bool,
-}
-
 #[derive(Subcommand)]
 pub(crate) enum AuditCommand {
     /// Show the newest entries of the audit trail, oldest of them first
@@ -139,8 +132,7 @@ pub(crate) struct Verdict {
 #[derive(Args)]
 pub(crate) struct Reason {
     /// Reason that callers see in the status of their key
-    #[arg(id = "reason", long = "reason", value_name = "TEXT",
-          value_parser = NonEmptyStringValueParser::new())]
+    #[arg(id = "reason", long = "reason", value_name = "TEXT", value_parser = given_reason)]
     pub(crate) text: String,
 }
 

@@ -1,6 +1,6 @@
 //! The arguments of the operator commands for badges, and for their evidence: assessments and attestations.
 
-use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
+use clap::{Args, Subcommand};
 use sealpost_domain::{ApiKeyId, BadgeId, CheckName, Score, Timestamp};
 
 #[derive(Args)]
@@ -59,7 +59,7 @@ pub(crate) enum BadgeCommand {
         #[arg(value_name = "BDG")]
         badge_id: BadgeId,
         /// Reason for the audit trail; not published
-        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        #[arg(long, value_name = "TEXT", value_parser = given_reason)]
         reason: String,
     },
 }
@@ -70,6 +70,11 @@ fn name(text: &str) -> Result<String, String> {
 
 fn reason(text: &str) -> Result<String, String> {
     bounded(text, 0, 1_000)
+}
+
+/// Accepts a reason that must be given: a text with visible characters, of at most 1,000.
+pub(super) fn given_reason(text: &str) -> Result<String, String> {
+    bounded(text.trim(), 1, 1_000)
 }
 
 /// Accepts a text of `least` to `most` characters.

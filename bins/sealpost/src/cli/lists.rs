@@ -10,7 +10,7 @@ use sealpost_domain::{
     AccountId, ApiKeyId, ApiTokenId, Handle, KeyStatus, Label, Plan, WebhookId, ports::WebhookOwner,
 };
 
-use super::admin::Confirmation;
+use super::confirmation::Confirmation;
 use crate::{fault::Fault, settings::KekArgs};
 
 #[derive(Subcommand)]

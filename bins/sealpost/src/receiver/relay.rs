@@ -9,7 +9,7 @@ use std::{
 
 use sealpost_domain::WebhookId;
 use sealpost_node::SystemClock;
-use sealpost_receiver::RequestHandler;
+use sealpost_receiver::{HandledRequest, KeySource, ReceiverError, RequestHandler};
 use sealpost_shell::{
     Client, Relay, RelayResponse, RelayState, RelayedRequest, ShellError, TemporaryWebhook,
     profile_client, tolerate_closed_pipe,
@@ -25,6 +25,7 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 /// Receives events until a signal arrives, standard output is closed, or the service refuses the relay.
 pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     let (signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
+    check_forwarding(&args)?;
     let client = profile_client(&args.profile, env::var_os)?;
     let (webhook_id, temporary) = if let Some(webhook_id) = args.webhook {
         (webhook_id, None)
@@ -47,6 +48,15 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     };
     ended?;
     Ok(removed?)
+}
+
+/// Fails if `--forward-to` is not a URL of this machine. Checks it with a handler that gets no request, so that no
+/// webhook is registered for a wrong URL.
+fn check_forwarding(args: &ListenArgs) -> Result<(), ReceiverError> {
+    let forward_to = args.forward_to.clone().map(|url| (url, args.forward_timeout.0));
+    let ignore = Arc::new(|_: &HandledRequest<'_>| {});
+    let no_keys: KeySource = Arc::new(|| Ok(Vec::new()));
+    RequestHandler::new(forward_to, no_keys, Arc::new(SystemClock), ignore).map(drop)
 }
 
 /// Receives the events of a webhook.

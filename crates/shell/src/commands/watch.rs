@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     error::Error,
-    fs, io,
+    fmt, fs, io,
     path::Path,
     time::Duration,
 };
@@ -33,11 +33,7 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     let policy =
         fs::read_to_string(&args.policy).map_err(|error| fault(&args.policy, "read", error))?;
     let policy = Policy::parse(&policy).map_err(invalid)?;
-    let before = match fs::read_to_string(&args.state) {
-        Ok(text) => Some(Proof::read(text)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(fault(&args.state, "read", error)),
-    };
+    let before = last_proof(&args.state)?;
     let mut service = ProfileClient::open(&args.call, config_folder)?;
     let retry = RetryPolicy { tries: REQUEST_TRIES, ..RetryPolicy::default() };
     service.client = service.profile.client_builder().retry(retry).build()?;
@@ -57,6 +53,21 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     match before.filter(|before| before.file.index != proof.file.index) {
         Some(before) => Err(changed(&before.statement.text, &proof.statement.text)),
         None => Ok(()),
+    }
+}
+
+/// Reads the proof of the last check. Returns `None` if there is no state file.
+fn last_proof(state: &Path) -> Result<Option<Proof>, ShellError> {
+    let damaged = |reason: &dyn fmt::Display| {
+        let file = state.display();
+        invalid(format!("{file} is damaged: restore it, or delete it to begin again: {reason}"))
+    };
+    match fs::read_to_string(state) {
+        Ok(text) => Proof::read(text).map(Some).map_err(|error| damaged(&error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // The content is not UTF-8.
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(damaged(&error)),
+        Err(error) => Err(fault(state, "read", error)),
     }
 }
 
