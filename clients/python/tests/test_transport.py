@@ -94,6 +94,19 @@ class Transport(unittest.TestCase):
         self.assertEqual(len(service.requests), 3)
         self.assertEqual(service.requests[0].url.path, "/base/v1/channel/send")
 
+    def test_an_empty_text_is_not_replaced(self):
+        service = Service(httpx.Response(200, json=SENT), problem(400, "INVALID_REQUEST"))
+        sealpost = client(service)
+        sealpost.send("bob", "one", idempotency_key="")
+        with self.assertRaises(ApiError):
+            sealpost.send_batch([], idempotency_key="")
+        self.assertEqual([request.headers["Idempotency-Key"] for request in service.requests], ["", ""])
+        service = Service(httpx.Response(200, json=TOKEN))
+        client(service).account.create_token(name="orders", scopes=["send"], api_key_id="")
+        self.assertEqual(json.loads(service.requests[0].content)["api_key_id"], "")
+        with self.assertRaisesRegex(ValueError, "the token is empty"):
+            client(Service(), login=None, token="")
+
     def test_a_request_that_may_have_been_processed_is_not_repeated(self):
         service = Service(httpx.ReadError("connection reset"))
         with self.assertRaises(Unreachable) as raised:

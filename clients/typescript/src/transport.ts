@@ -2,7 +2,7 @@ import { ApiError, type ProblemMembers, type SentRequest, Unreachable } from "./
 import { BY_CODE } from "./generated/errors.js";
 import type { Operations } from "./generated/models.js";
 import { UNAUTHENTICATED } from "./generated/operations.js";
-import { parse } from "./json.js";
+import { parse, stringify } from "./json.js";
 import { pauseBeforeRetry, type RetryOptions } from "./retry.js";
 
 /** The account and its login secret. */
@@ -70,7 +70,7 @@ export class Transport {
     const sent = { method, url, headers: new Headers(headers) };
     if (body !== undefined) sent.headers.set("Content-Type", "application/json");
     if (this.apiKey !== undefined) sent.headers.set("X-DID-API-Key", this.apiKey);
-    const content = body === undefined ? null : JSON.stringify(body);
+    const content = body === undefined ? null : stringify(body);
     const response = await this.#repeat(() => this.#authenticated(sent, content));
     const text = await response.text();
     if (!response.headers.get("Content-Type")?.includes("json")) return text;

@@ -122,6 +122,24 @@ test("times are dates", async () => {
   assert.deepEqual(JSON.parse(received[1]?.body ?? ""), { limit: 100, since: "1970-01-01T00:00:00.000Z" });
 });
 
+test("a value that JSON cannot hold is refused", async () => {
+  const { received, client } = service();
+  const sealpost = client();
+  const invalid = new Date("yesterday");
+  const token = { name: "orders", scopes: ["send" as const], expiresInDays: NaN };
+  for (const [option, refused] of [
+    ["since", () => sealpost.sent({ since: invalid }).next()],
+    ["until", () => sealpost.sent({ until: invalid }).next()],
+    ["limit", () => sealpost.sent({ pageSize: NaN }).next()],
+    ["since", () => sealpost.webhooks.recover("wh_1", invalid)],
+    ["until", () => sealpost.webhooks.recover("wh_1", new Date(0), { until: invalid })],
+    ["expires_in_days", () => sealpost.account.createToken(token)],
+  ] as const) {
+    await assert.rejects(refused, (fault) => fault instanceof TypeError && fault.message.startsWith(`${option} is invalid`));
+  }
+  assert.equal(received.length, 0);
+});
+
 test("an account is opened without credentials", async () => {
   const opened = { account_id: "acct_1", api_key_id: "ak_1", login_secret: "ls_1", recovery_code: "rc_1" };
   const { client } = service(json(opened), json({ account_id: "acct_1" }));

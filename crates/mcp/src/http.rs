@@ -156,8 +156,10 @@ impl Endpoint {
     fn is_authorized(&self, request: &Request<Incoming>) -> bool {
         let Some(token) = &self.token else { return true };
         let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let given = given.and_then(|value| value.strip_prefix("Bearer "));
-        given.is_some_and(|given| given.as_bytes().ct_eq(token.as_bytes()).into())
+        // The scheme is case-insensitive (RFC 9110, section 11.1).
+        let given = given.and_then(|value| value.split_once(' '));
+        let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
+        given.is_some_and(|(_, given)| given.trim().as_bytes().ct_eq(token.as_bytes()).into())
     }
 }
 

@@ -22,7 +22,7 @@ class Unreachable(SealpostError):
         self.may_have_been_processed = not isinstance(cause, UNSENT)
         """False if the request never left this machine. True if the service may have processed the request."""
         hint = "; it may have been processed" if self.may_have_been_processed else ""
-        super().__init__(f"no response to {_name(cause.request)}{hint}: {cause or type(cause).__name__}")
+        super().__init__(f"no response to {_name(cause.request)}{hint}: {str(cause) or type(cause).__name__}")
 
 
 class ApiError(SealpostError):

@@ -772,7 +772,7 @@ class Enabled(Response):
     paused: bool
     """Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is."""
     disabled_reason: DisabledReason | None
-    """The reason why the webhook is disabled; null if it is enabled."""
+    """The reason why the service disabled the webhook; null if it is enabled, or if an operator disabled it."""
     failing_since: datetime | None
     """Time since which all attempts have failed; null if the newest attempt succeeded."""
     created_at: datetime
@@ -1530,7 +1530,7 @@ class Resolved(Response):
     label: str | None
     """Display name of the identity; null if the policy of the key hides it."""
     active: bool
-    """Whether the key can send and receive."""
+    """Whether the state of the key is `active`. A council action can block an active key."""
 
 
 @dataclass
@@ -1785,7 +1785,7 @@ class Updated(Response):
     paused: bool
     """Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is."""
     disabled_reason: DisabledReason | None
-    """The reason why the webhook is disabled; null if it is enabled."""
+    """The reason why the service disabled the webhook; null if it is enabled, or if an operator disabled it."""
     failing_since: datetime | None
     """Time since which all attempts have failed; null if the newest attempt succeeded."""
     created_at: datetime
@@ -1978,7 +1978,7 @@ class WebhookView(Response):
     paused: bool
     """Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is."""
     disabled_reason: DisabledReason | None
-    """The reason why the webhook is disabled; null if it is enabled."""
+    """The reason why the service disabled the webhook; null if it is enabled, or if an operator disabled it."""
     failing_since: datetime | None
     """Time since which all attempts have failed; null if the newest attempt succeeded."""
     created_at: datetime

@@ -144,7 +144,7 @@ def _refusal(url: httpx.URL, fault: Exception) -> Exception:
         error = error_of(response)
         if error is not None:
             return error
-    return Disconnected(f"no connection to {url}: {fault or type(fault).__name__}")
+    return Disconnected(f"no connection to {url}: {str(fault) or type(fault).__name__}")
 
 
 def _ended(closed: ConnectionClosed) -> Disconnected:

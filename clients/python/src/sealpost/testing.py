@@ -29,7 +29,8 @@ class LocalService:
 
     def __init__(self, binary: str | None = None) -> None:
         self._folder = TemporaryDirectory(prefix="sealpost-test.")
-        binary = binary or os.environ.get("SEALPOST_BINARY") or "sealpost"
+        if binary is None:
+            binary = os.environ.get("SEALPOST_BINARY") or "sealpost"
         # Settings of the user must not change the service.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SEALPOST_")}
         command = [binary, *_ARGUMENTS, "--data-dir", f"{self._folder.name}/data"]

@@ -442,7 +442,7 @@ export interface Enabled {
   status: WebhookStatus;
   /** Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
   paused: boolean;
-  /** The reason why the webhook is disabled; null if it is enabled. */
+  /** The reason why the service disabled the webhook; null if it is enabled, or if an operator disabled it. */
   disabled_reason: DisabledReason | null;
   /** Time since which all attempts have failed; null if the newest attempt succeeded. */
   failing_since: Date | null;
@@ -1268,7 +1268,7 @@ export interface Resolved {
   handle: string | null;
   /** Display name of the identity; null if the policy of the key hides it. */
   label: string | null;
-  /** Whether the key can send and receive. */
+  /** Whether the state of the key is `active`. A council action can block an active key. */
   active: boolean;
 }
 
@@ -1517,7 +1517,7 @@ export interface Updated {
   status: WebhookStatus;
   /** Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
   paused: boolean;
-  /** The reason why the webhook is disabled; null if it is enabled. */
+  /** The reason why the service disabled the webhook; null if it is enabled, or if an operator disabled it. */
   disabled_reason: DisabledReason | null;
   /** Time since which all attempts have failed; null if the newest attempt succeeded. */
   failing_since: Date | null;
@@ -1696,7 +1696,7 @@ export interface WebhookView {
   status: WebhookStatus;
   /** Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
   paused: boolean;
-  /** The reason why the webhook is disabled; null if it is enabled. */
+  /** The reason why the service disabled the webhook; null if it is enabled, or if an operator disabled it. */
   disabled_reason: DisabledReason | null;
   /** Time since which all attempts have failed; null if the newest attempt succeeded. */
   failing_since: Date | null;

@@ -150,7 +150,7 @@ pub struct Resolved {
     pub handle: Option<String>,
     /// Display name of the key. `None` if the policy of the key hides the name.
     pub label: Option<String>,
-    /// True if the key can send and receive messages.
+    /// True if the state of the key is `active`. A council action can block an active key.
     pub active: bool,
 }
 
@@ -167,18 +167,18 @@ pub struct PolicyChange {
     /// True if other keys can read the label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<bool>,
-    /// Keys to add to the allowlist.
+    /// API keys or handles to add to the allowlist. At most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub allow: Vec<ApiKeyId>,
-    /// Keys to remove from the allowlist.
+    pub allow: Vec<String>,
+    /// API keys or handles to remove from the allowlist. At most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unallow: Vec<ApiKeyId>,
-    /// Keys to add to the blocklist.
+    pub unallow: Vec<String>,
+    /// API keys or handles to add to the blocklist. At most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub block: Vec<ApiKeyId>,
-    /// Keys to remove from the blocklist.
+    pub block: Vec<String>,
+    /// API keys or handles to remove from the blocklist. At most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unblock: Vec<ApiKeyId>,
+    pub unblock: Vec<String>,
 }
 
 /// The recipient policy of an API key.

@@ -181,15 +181,19 @@ pub(crate) struct PolicyArgs {
     listed: Option<bool>,
     /// API keys or handles to add to the allowlist.
     #[serde(default)]
+    #[schemars(length(max = 100))]
     allow: Vec<String>,
     /// API keys or handles to remove from the allowlist.
     #[serde(default)]
+    #[schemars(length(max = 100))]
     unallow: Vec<String>,
     /// API keys or handles to block.
     #[serde(default)]
+    #[schemars(length(max = 100))]
     block: Vec<String>,
     /// API keys or handles to unblock.
     #[serde(default)]
+    #[schemars(length(max = 100))]
     unblock: Vec<String>,
 }
 
@@ -239,10 +243,10 @@ pub(crate) async fn set_policy(
             ReceiptsArg::None => ReceiptPolicy::None,
         }),
         listed: args.listed,
-        allow: keys(client, args.allow).await?,
-        unallow: keys(client, args.unallow).await?,
-        block: keys(client, args.block).await?,
-        unblock: keys(client, args.unblock).await?,
+        allow: args.allow,
+        unallow: args.unallow,
+        block: args.block,
+        unblock: args.unblock,
     };
     let policy = client.policy(&change).await?;
     let texts = |keys: Vec<ApiKeyId>| keys.iter().map(ToString::to_string).collect();
@@ -253,16 +257,4 @@ pub(crate) async fn set_policy(
         allowed: texts(policy.allowed),
         blocked: texts(policy.blocked),
     }))
-}
-
-/// Returns the API keys of a list of API keys and handles.
-async fn keys(client: &Client, ids: Vec<String>) -> Result<Vec<ApiKeyId>, ToolFault> {
-    let mut keys = Vec::new();
-    for id in ids {
-        keys.push(match id.parse() {
-            Ok(key) => key,
-            Err(_handle) => client.resolve(&id).await?.api_key_id,
-        });
-    }
-    Ok(keys)
 }

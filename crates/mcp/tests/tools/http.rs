@@ -58,9 +58,17 @@ async fn a_token_is_required_if_it_is_set() {
     assert_eq!(status, 401);
     assert!(head.to_ascii_lowercase().contains("www-authenticate: bearer"), "{head}");
     let shorter = TOKEN.trim_end_matches('f');
-    for (token, status) in [(TOKEN, 200), (shorter, 401), ("", 401)] {
-        let header = format!("Authorization: Bearer {token}\r\n");
-        assert_eq!(server.post("/mcp", &header, &initialize()).await.0, status, "{token}");
+    for (scheme, token, status) in [
+        ("Bearer", TOKEN, 200),
+        ("bearer", TOKEN, 200),
+        ("BEARER", TOKEN, 200),
+        ("Basic", TOKEN, 401),
+        ("Bearer", shorter, 401),
+        ("Bearer", "", 401),
+    ] {
+        let header = format!("Authorization: {scheme} {token}\r\n");
+        let got = server.post("/mcp", &header, &initialize()).await.0;
+        assert_eq!(got, status, "{scheme} {token}");
     }
 }
 

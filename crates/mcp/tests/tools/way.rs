@@ -86,6 +86,22 @@ async fn each_tool_has_a_description_and_schemas() {
 }
 
 #[tokio::test]
+async fn a_policy_takes_keys_and_handles_in_one_request() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    let many: Vec<_> = (0..100).map(|number| format!("sender-{number}")).collect();
+    let change = json!({"accept": "allowlist", "allow": many, "block": [BOB, "carol"]});
+    let policy = peer.call("set_policy", &change).await;
+    assert_eq!(policy["structuredContent"]["allowed"], json!([BOB]));
+    assert_eq!(*service.requests.lock().unwrap(), [("/v1/did/policy".to_owned(), change)]);
+    let tools = peer.request("tools/list", &json!({})).await["result"]["tools"].take();
+    let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "set_policy").unwrap();
+    for list in ["allow", "unallow", "block", "unblock"] {
+        assert_eq!(tool["inputSchema"]["properties"][list]["maxItems"], 100, "{list}");
+    }
+}
+
+#[tokio::test]
 async fn only_allowed_tools_exist() {
     let service = Service::default();
     let allowed = ["send", "open_message"].map(|name| ToolName::from_name(name).unwrap());

@@ -66,7 +66,7 @@ class Account:
 
         By default, the token is for the API key of this client, and the login secret is that of this client.
         """
-        key = api_key_id or self._transport.headers.get("X-DID-API-Key")
+        key = self._transport.headers.get("X-DID-API-Key") if api_key_id is None else api_key_id
         if key is None:
             raise ValueError("this client has no API key: pass api_key_id")
         body = CreateTokenRequest(

@@ -72,7 +72,9 @@ class Sealpost:
     ) -> None:
         if token is not None and login is not None:
             raise ValueError("pass either token or login")
-        self._credentials = token or login
+        if token == "":
+            raise ValueError("the token is empty")
+        self._credentials = login if token is None else token
         self._http = Transport(
             self._credentials,
             retry=retry or Retry(),
@@ -138,12 +140,12 @@ class Sealpost:
         too, store a key of your own with the message, and pass it here.
         """
         body = SendRequest(to=to, message=message, thread=thread, reply_to=reply_to, type=type)
-        headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
+        headers = {"Idempotency-Key": str(uuid4()) if idempotency_key is None else idempotency_key}
         return self._http.call(operations.SEND_MESSAGE, body, headers=headers)
 
     def send_batch(self, messages: list[SendRequest], *, idempotency_key: str | None = None) -> SendBatchResponse:
         """Sends up to 100 messages in one request. The response has a result for each message, in their order."""
-        headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
+        headers = {"Idempotency-Key": str(uuid4()) if idempotency_key is None else idempotency_key}
         return self._http.call(operations.SEND_MESSAGES, SendBatchRequest(messages=messages), headers=headers)
 
     def sent(
