@@ -20,6 +20,9 @@ pub(super) fn target(source: &str, link: &str) -> Option<String> {
     if path == "README.md" {
         return Some("/".to_owned());
     }
+    if path == "docs" {
+        return Some("/docs".to_owned());
+    }
     let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
     if let Some(guide) = all().find(|guide| guide.source == path) {
         return Some(format!("/docs/{}{anchor}", guide.name));
@@ -83,6 +86,8 @@ mod tests {
             ("docs/sending.md", "errors.md#key_inactive", Some("/docs/errors/KEY_INACTIVE")),
             ("docs/operating.md", "operating/alerts.yml", Some("/docs/operating/alerts.yml")),
             ("docs/receiving.md", "examples/receiving", Some("/docs/files#examples-receiving")),
+            ("docs/receiving.md", "examples/opening/go/", Some("/docs/files#examples-opening-go")),
+            ("clients/README.md", "../docs", Some("/docs")),
             ("docs/receiving.md", "nowhere.md", None),
             ("docs/receiving.md", "../deny.toml", None),
         ] {

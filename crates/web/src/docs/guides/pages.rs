@@ -1,5 +1,7 @@
 //! The pages of the guides, the list of all guides, and the list of all files.
 
+use std::{collections::BTreeMap, iter};
+
 use askama::Template;
 use pulldown_cmark::HeadingLevel;
 
@@ -56,23 +58,26 @@ fn index(site: &SiteAddress) -> String {
 }
 
 fn files(site: &SiteAddress) -> String {
-    let mut folders: Vec<Folder> = Vec::new();
-    for file in FILES {
-        let path = file.folder();
-        match folders.last_mut() {
-            Some(folder) if folder.path == path => folder.files.push(file),
-            _ => {
-                folders.push(Folder {
-                    path,
-                    anchor: links::folder_anchor(path),
-                    files: vec![file],
-                });
-            }
-        }
-    }
-    let main = FilesPage { base: &site.base_path, folders };
+    let main = FilesPage { base: &site.base_path, folders: folders() };
     DocsLayout { site, title: "Files", path: FILES_PATH, sidebar: &guide_sidebar(), headings: &[] }
         .render(&main)
+}
+
+/// Returns each folder below `docs` once, sorted by path. Guides also link to folders that contain only folders, so
+/// these are returned without files.
+fn folders() -> Vec<Folder> {
+    let mut folders: BTreeMap<&'static str, Vec<&'static SourceFile>> = BTreeMap::new();
+    for file in FILES {
+        folders.entry(file.folder()).or_default().push(file);
+        let parents = iter::successors(Some(file.folder()), |path| Some(path.rsplit_once('/')?.0));
+        for parent in parents.take_while(|path| *path != ROOT) {
+            folders.entry(parent).or_default();
+        }
+    }
+    folders
+        .into_iter()
+        .map(|(path, files)| Folder { path, anchor: links::folder_anchor(path), files })
+        .collect()
 }
 
 #[derive(Template)]
@@ -106,3 +111,5 @@ struct Folder {
 }
 
 const FILES_PATH: &str = "/docs/files";
+/// The folder of all files. It has no heading.
+const ROOT: &str = "docs";

@@ -9,7 +9,11 @@ use std::{
 use sealpost_api::openapi;
 use serde_json::Value;
 
-use super::{FILES, Guide, all, links::is_external, markdown};
+use super::{
+    FILES, Guide, all,
+    links::{self, is_external},
+    markdown,
+};
 use crate::html::SiteAddress;
 
 fn repository() -> PathBuf {
@@ -57,6 +61,28 @@ fn no_link_of_a_guide_is_dead() {
             }
             let has_anchor = target.unwrap().headings.iter().any(|heading| heading.id == anchor);
             assert!(has_anchor, "{path}: {link} leads to a heading that does not exist");
+        }
+    }
+}
+
+#[test]
+fn each_folder_has_one_heading_and_links_lead_to_it() {
+    let pages: HashMap<_, _> =
+        super::pages(&SiteAddress::new("http://localhost")).into_iter().collect();
+    let headings = pages["/docs/files"].split("<h2 id=\"").skip(1);
+    let headings: Vec<_> = headings
+        .map(|rest| rest.split("</h2>").next().unwrap().split_once("\">").unwrap())
+        .collect();
+    assert!(headings.is_sorted_by_key(|(_, path)| *path), "{headings:?}");
+    let anchors: BTreeSet<_> = headings.iter().map(|(anchor, _)| *anchor).collect();
+    assert_eq!(anchors.len(), headings.len(), "{headings:?}");
+    for file in FILES {
+        let mut folder = file.folder();
+        while folder != "docs" {
+            let link = links::target("README.md", folder).unwrap();
+            let anchor = link.strip_prefix("/docs/files#").unwrap();
+            assert!(headings.contains(&(anchor, folder)), "{link} has no heading");
+            folder = folder.rsplit_once('/').unwrap().0;
         }
     }
 }
