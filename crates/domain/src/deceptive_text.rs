@@ -11,7 +11,7 @@ pub(crate) fn is_reordering(character: char) -> bool {
 /// characters, fillers, variation selectors and combining marks. Some of these are needed between other characters: a
 /// zero-width joiner (U+200D) in emojis and in Persian, and combining marks after their letters.
 pub(crate) fn is_invisible(character: char) -> bool {
-    is_in(&INVISIBLE, character)
+    is_in(&INVISIBLE, character) || is_in(&HIGH_INVISIBLE, character)
 }
 
 /// Returns the pattern of a new text without control characters and reordering characters, for a JSON schema.
@@ -57,10 +57,9 @@ const REORDERING: [RangeInclusive<char>; 5] = [
 ];
 
 /// The characters with the property `Default_Ignorable_Code_Point` of Unicode, white space, and others without a visible
-/// form of their own, up to U+FFFF. Higher characters have no escape of four digits, which all programs read in a
-/// pattern. A space is not in the list: a label may consist of spaces. Of the combining marks, only the blocks for all
+/// form of their own, up to U+FFFF. A space is not in the list: a label may consist of spaces. Of the combining marks, only the blocks for all
 /// scripts: browsers show a lone mark of one script, such as a vowel sign, on a dotted circle.
-const INVISIBLE: [RangeInclusive<char>; 21] = [
+const INVISIBLE: [RangeInclusive<char>; 22] = [
     // The no-break space.
     '\u{a0}'..='\u{a0}',
     // The soft hyphen.
@@ -103,6 +102,19 @@ const INVISIBLE: [RangeInclusive<char>; 21] = [
     '\u{feff}'..='\u{feff}',
     // A filler of Hangul, of half width.
     '\u{ffa0}'..='\u{ffa0}',
+    // Annotations, and unassigned characters before them.
+    '\u{fff0}'..='\u{fffb}',
+];
+
+/// Such characters above U+FFFF. They have no escape of four digits, which all programs read in a pattern, so the pattern
+/// accepts them.
+const HIGH_INVISIBLE: [RangeInclusive<char>; 3] = [
+    // Format characters of shorthand.
+    '\u{1bca0}'..='\u{1bca3}',
+    // Format characters of musical notation.
+    '\u{1d173}'..='\u{1d17a}',
+    // Tags and variation selectors.
+    '\u{e0000}'..='\u{e0fff}',
 ];
 
 #[cfg(test)]

@@ -233,7 +233,7 @@ fn ended_sessions_are_rejected(database: &Database) {
 
     let unknown = ["session", "end", "acct_01kxk83ffmfe7rw98sdqcq10h0"];
     let refused = database.operate_refused(1, &unknown);
-    assert!(refused.contains("there is no such account"), "{refused}");
+    assert!(refused.contains("there is no open account with this id"), "{refused}");
     database.operate_refused(2, &["session", "end"]);
     database.operate_refused(2, &["session", "end", &alice.account, "--all"]);
     assert_eq!(database.operate(&["audit", "list"])["entries"].as_array().unwrap().len(), 2);

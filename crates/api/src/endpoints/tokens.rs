@@ -63,6 +63,14 @@ async fn create(
         let CreateTokenRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
         let expires_in = Duration::from_hours(24 * u64::from(expires_in_days.0));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
+        let verified = throttle::verify_login_secret(
+            &app,
+            &http,
+            session,
+            &login_secret,
+            "creating an API token",
+        );
+        verified.await?;
         let owner = session.with_secret(login_secret, request_source(&app, &http));
         Ok(sealpost.accounts.create_api_token(owner, create).await?)
     })

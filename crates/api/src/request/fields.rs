@@ -110,11 +110,10 @@ impl Fields {
     /// type reads it.
     pub(crate) fn into_body_without_key<B: RequestBody>(mut self) -> Result<B, Refusal> {
         let body = B::read(&mut self)?;
-        if self.members.contains_key(API_KEY_ID) {
-            return Err(unknown(API_KEY_ID, self.known));
+        match self.members.keys().next() {
+            None => Ok(body),
+            Some(name) => Err(unknown(name, self.known)),
         }
-        self.refuse_unknown()?;
-        Ok(body)
     }
 
     /// Reads the members as a typed body. Calls `check`, usually [`RequestBody::check`], before it refuses members that
@@ -231,7 +230,8 @@ impl Fields {
         let Some(value) = self.take(field).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
-        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+        // A number without a fraction is whole, also if it is written as 1.0 or 1e0.
+        let number = value.as_f64().and_then(|number| number.to_string().parse().ok());
         number.filter(|number| range.contains(number)).map(Some).ok_or_else(|| {
             let (min, max) = (range.start(), range.end());
             invalid(field, format!("must be a whole number from {min} to {max}"))
@@ -274,7 +274,9 @@ impl Fields {
     /// Refuses the body if it has a member that was not read. Ignores `api_key_id`, which the caller checks if
     /// necessary.
     fn refuse_unknown(mut self) -> Result<(), Refusal> {
-        self.known.push(API_KEY_ID);
+        if !self.known.contains(&API_KEY_ID) {
+            self.known.push(API_KEY_ID);
+        }
         let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {
             return Ok(());
         };

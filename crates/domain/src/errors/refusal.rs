@@ -41,6 +41,11 @@ pub enum Refusal {
         "no envelope with this id is addressed to this API key; use the envelope_id of an event that your webhook received"
     )]
     EnvelopeNotFound,
+    /// The API key has neither sent nor received the envelope.
+    #[error(
+        "this API key neither sent nor received a stored envelope with this id; use the envelope_id of your send or of an event that your webhook received"
+    )]
+    ExchangedEnvelopeNotFound,
     /// A governance decision of an operator blocks the caller's key, or the recipient's key if `field` is `to`.
     #[error("{}", detail::governance(*field))]
     GovernanceBlocked {
@@ -124,6 +129,9 @@ pub enum Refusal {
         /// Name of the unknown field, shortened if it is long.
         given: String,
     },
+    /// An update of a webhook names nothing to change.
+    #[error("the update changes nothing; give at least one of url, events, description and paused")]
+    NothingToChange,
     /// The caller's key has used up the monthly messages of its plan.
     #[error("{}", detail::monthly_limit(*limit, advice))]
     MonthlyLimitExceeded {
@@ -319,9 +327,10 @@ impl Refusal {
             Self::BadgeDeniedDrift(_) => Code::BadgeDeniedDrift,
             Self::BadgeDeniedThresholds(_) => Code::BadgeDeniedThresholds,
             Self::ComplianceCircuitFailed(_) => Code::ComplianceCircuitFailed,
-            Self::EnvelopeNotFound | Self::ReplyNotFound | Self::SentEnvelopeNotFound => {
-                Code::EnvelopeNotFound
-            }
+            Self::EnvelopeNotFound
+            | Self::ExchangedEnvelopeNotFound
+            | Self::ReplyNotFound
+            | Self::SentEnvelopeNotFound => Code::EnvelopeNotFound,
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
@@ -336,7 +345,9 @@ impl Refusal {
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
             Self::MessageTooLarge { .. } => Code::PayloadTooLarge,
-            Self::MisspeltField { .. } | Self::MissingField { .. } => Code::MissingField,
+            Self::MisspeltField { .. } | Self::MissingField { .. } | Self::NothingToChange => {
+                Code::MissingField
+            }
             Self::MonthlyLimitExceeded { .. } => Code::MonthlyLimitExceeded,
             Self::QuotaExceeded { .. }
             | Self::RetiringSecrets { .. }
@@ -387,6 +398,7 @@ impl Refusal {
             Self::InviteInvalid | Self::InviteRequired => Some("invite"),
             Self::MessageTooLarge { .. } => Some("message"),
             Self::RecipientRefuses => Some("to"),
+            Self::NothingToChange => Some("url"),
             Self::ReplyNotFound => Some("reply_to"),
             Self::RepeatedField { field } | Self::UnknownField { field, .. } => {
                 Some(field.as_str())

@@ -12,7 +12,9 @@ use crate::Timestamp;
 
 /// The error for a text that is not an id with the expected prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a well-formed id: expected a prefix, an underscore and 26 characters")]
+#[error(
+    "must be a well-formed id of the expected kind: its prefix, an underscore and 26 characters"
+)]
 pub struct IdFault;
 
 macro_rules! typed_id {

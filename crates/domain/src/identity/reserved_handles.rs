@@ -34,8 +34,13 @@ impl ReservedHandles {
 
     /// Returns true if the handle is on the list, or looks like an id or a secret.
     pub fn contains(&self, handle: &Handle) -> bool {
+        self.0.contains(handle) || Self::looks_like_an_id(handle)
+    }
+
+    /// Returns true if the handle begins like an id or a secret. Nobody can give such a handle to a key.
+    pub fn looks_like_an_id(handle: &Handle) -> bool {
         let mut prefixes = ID_PREFIXES.iter().chain(SECRET_PREFIXES);
-        self.0.contains(handle) || prefixes.any(|prefix| handle.as_str().starts_with(prefix))
+        prefixes.any(|prefix| handle.as_str().starts_with(prefix))
     }
 }
 

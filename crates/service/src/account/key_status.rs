@@ -146,7 +146,7 @@ pub struct Resolved {
     pub handle: Option<Handle>,
     /// Display name of the identity; null if the policy of the key hides it.
     pub label: Option<Label>,
-    /// Whether the key can send and receive.
+    /// Whether the state of the key is `active`. A council action can block an active key.
     pub active: bool,
 }
 

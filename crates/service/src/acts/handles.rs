@@ -1,7 +1,8 @@
 //! Assigns and releases handles. A handle is the unique readable name of an API key.
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Handle, IdentityRotation, KeyStatus, RotationReason, ports::HandleOwner,
+    AccountId, ApiKeyId, Handle, IdentityRotation, KeyStatus, ReservedHandles, RotationReason,
+    ports::HandleOwner,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -44,6 +45,11 @@ impl Operator {
     /// Assigns a handle to a key. The handle may be reserved, but it must be free or belong to a revoked key. The
     /// revoked key can be of any account. Refuses a key that is revoked or has another handle.
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
+        if ReservedHandles::looks_like_an_id(handle) {
+            return Err(OperatorError::Pointless(
+                "a handle must not look like an id or a secret: choose another",
+            ));
+        }
         let now = self.clock.now();
         let subject = format!("handle:{handle}");
         self.perform(|tx| {

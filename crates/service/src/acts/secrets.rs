@@ -19,7 +19,7 @@ use crate::{
     cache::key_cache::CacheEvent,
     caller::credentials::AccountSession,
     error::Error,
-    operator::lists::NO_ACCOUNT,
+    operator::lists::NO_OPEN_ACCOUNT,
 };
 
 /// The input of a recovery: the account, and its recovery code.
@@ -31,12 +31,6 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Refuses a malformed account id or recovery code. Such a request is refused without a database look-up, so rate
-    /// limits need not count it.
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.parse().map(drop)
-    }
-
     fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
         let account_id = self.account_id.parse().map_err(|_malformed| NO_ACCOUNT_ID)?;
         Ok((account_id, RecoveryCode::hash_of(&self.recovery_code).ok_or(NO_RECOVERY)?))
@@ -116,7 +110,7 @@ impl Operator {
         let secrets = NewSecrets::generate()?;
         self.perform(|tx| {
             if !tx.lock_account(account)? {
-                return Err(NO_ACCOUNT.into());
+                return Err(NO_OPEN_ACCOUNT.into());
             }
             tx.set_account_secrets(account, &secrets.hashes())?;
             tx.delete_sessions_of(account)?;

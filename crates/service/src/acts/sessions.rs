@@ -15,7 +15,7 @@ use crate::{
     cache::key_cache::CacheEvent,
     caller::credentials::AccountSession,
     error::Error,
-    operator::lists::NO_ACCOUNT,
+    operator::lists::NO_OPEN_ACCOUNT,
     owner::{account_owner::Owner, pages::live_sessions},
     sealpost::core::Core,
 };
@@ -29,12 +29,6 @@ pub struct Login {
 }
 
 impl Login {
-    /// Refuses a malformed account id or secret. Such a login is refused without a database look-up, so rate limits
-    /// need not count it.
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.parse().map(drop)
-    }
-
     fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
         let account_id = self.account_id.parse().map_err(|_malformed| NO_ACCOUNT_ID)?;
         Ok((account_id, LoginSecret::hash_of(&self.login_secret).ok_or(NO_LOGIN)?))
@@ -139,7 +133,7 @@ impl Operator {
             if let Some(account) = account
                 && !tx.lock_account(account)?
             {
-                return Err(NO_ACCOUNT.into());
+                return Err(NO_OPEN_ACCOUNT.into());
             }
             let ended = tx.end_sessions(account, BATCH_MAX)?;
             let subject = account.map_or_else(|| ALL.to_owned(), AccountId::to_string);

@@ -20,7 +20,7 @@ use crate::{
     cache::key_cache::CacheEvent,
     caller::credentials::AccountSession,
     error::Error,
-    operator::lists::{ListPage, NO_ACCOUNT},
+    operator::lists::{ListPage, NO_OPEN_ACCOUNT},
     sealpost::core::Core,
 };
 
@@ -123,6 +123,8 @@ impl Accounts {
     pub async fn api_tokens(&self, session: &AccountSession) -> Result<ApiTokenList, Error> {
         let account_id = session.account_id;
         let list = move |core: &Arc<Core>| {
+            // Stores the uses that this node has queued, so that the list has them.
+            while core.bearer_uses.store(&core.store) {}
             let now = core.clock.now();
             let tokens = core.store.read(|reader| reader.api_tokens_of(&account_id, now))?;
             Ok(ApiTokenList { tokens: tokens.into_iter().map(ApiTokenView::from).collect() })
@@ -149,7 +151,7 @@ impl Operator {
     pub fn api_tokens(&self, account: &AccountId) -> Result<ListPage<ApiTokenView>, OperatorError> {
         let now = self.clock.now();
         if !self.store.read(|reader| reader.is_open_account(account))? {
-            return Err(NO_ACCOUNT);
+            return Err(NO_OPEN_ACCOUNT);
         }
         let tokens = self.store.read(|reader| reader.api_tokens_of(account, now))?;
         let entries = tokens.into_iter().map(ApiTokenView::from).collect();
@@ -200,7 +202,9 @@ impl Accounts {
             let key = tx.find_key(&key_id)?.filter(|key| key.account_id == account_id);
             let key = key.ok_or_else(|| unknown.clone())?;
             if key.status == KeyStatus::Revoked {
-                return Err(Refusal::KeyInactive { status: key.status, field: None }.into());
+                return Err(
+                    Refusal::KeyInactive { status: key.status, field: Some("api_key_id") }.into()
+                );
             }
             if tx.count_api_tokens(&account_id, now)? >= u64::from(limit) {
                 let (what, way_out) =

@@ -80,7 +80,7 @@ impl Mailbox {
     /// Returns the entry of the evidence, and the entries that the evidence names.
     fn state(&self, caller: &Caller, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
         let core = &self.core;
-        let unknown = Refusal::EnvelopeNotFound;
+        let unknown = Refusal::ExchangedEnvelopeNotFound;
         let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
         // Refuses an unknown envelope before the log is locked.
         core.store.read(|reader| find(core, reader, caller, &id).map(drop))?;
@@ -180,10 +180,10 @@ fn find(
     let key = &caller.id.key;
     let sent = reader.find_sent(id, key)?;
     let recipient = sent.as_ref().map_or(key, |sent| &sent.recipient);
-    let found = reader.find_envelope(id, recipient)?.ok_or(Refusal::EnvelopeNotFound)?;
+    let found = reader.find_envelope(id, recipient)?.ok_or(Refusal::ExchangedEnvelopeNotFound)?;
     let meta = found.envelope.meta;
     if meta.timestamp < core.kept_since(core.clock.now()) {
-        return Err(Refusal::EnvelopeNotFound.into());
+        return Err(Refusal::ExchangedEnvelopeNotFound.into());
     }
     if let Some(sent) = sent {
         let may_send = caller.require_scope(&[TokenScope::Send]);
@@ -193,7 +193,7 @@ fn find(
         }
     }
     caller.require_scope(&[TokenScope::Open])?;
-    let sent = reader.find_sent(id, &meta.sender)?.ok_or(Refusal::EnvelopeNotFound)?;
+    let sent = reader.find_sent(id, &meta.sender)?.ok_or(Refusal::ExchangedEnvelopeNotFound)?;
     Ok((meta, ReceiptPolicy::Opened.view(&sent.facts)))
 }
 

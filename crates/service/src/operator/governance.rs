@@ -203,7 +203,7 @@ fn require_subject(
     change: &StatusChange<'_>,
 ) -> Result<(), Abort<OperatorError>> {
     let (exists, what) = match &change.subject {
-        GovernanceSubject::Account(id) => (tx.lock_account(id)?, "such account"),
+        GovernanceSubject::Account(id) => (tx.lock_account(id)?, "open account with this id"),
         GovernanceSubject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
         // A suspension can be lifted even if the partner has no account any more.
         GovernanceSubject::Partner(_) if change.to == GovernanceStatus::Lifted => {

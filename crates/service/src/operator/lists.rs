@@ -155,6 +155,9 @@ fn key_rows(reader: &mut Reader, keys: Vec<ApiKey>) -> Result<Vec<KeyRowView>, S
 }
 
 pub(crate) const NO_ACCOUNT: OperatorError = OperatorError::NotFound("such account");
+/// The account does not exist, or is closed.
+pub(crate) const NO_OPEN_ACCOUNT: OperatorError =
+    OperatorError::NotFound("open account with this id");
 const KEYS_SHOWN_MAX: u32 = 100;
 
 /// A key with its usage, governance and webhooks.

@@ -10,7 +10,7 @@ use sealpost_domain::{
 use serde::Serialize;
 use serde_json::json;
 
-use super::lists::NO_ACCOUNT;
+use super::lists::NO_OPEN_ACCOUNT;
 use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The credentials that a recovery ends, after it has applied the acts of the revocation journals.
@@ -120,7 +120,7 @@ impl Operator {
         }
         applied(self.perform(|tx| {
             if !tx.lock_account(id)? {
-                return Err(NO_ACCOUNT.into());
+                return Err(NO_OPEN_ACCOUNT.into());
             }
             tx.set_account_secrets(id, secrets)?;
             let record = ActionRecord::of_account("account.replace-secrets", id, json!({}));

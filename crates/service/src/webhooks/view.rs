@@ -34,7 +34,7 @@ pub struct WebhookView {
     pub status: WebhookStatus,
     /// Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is.
     pub paused: bool,
-    /// The reason why the webhook is disabled; null if it is enabled.
+    /// The reason why the service disabled the webhook; null if it is enabled, or if an operator disabled it.
     pub disabled_reason: Option<DisabledReason>,
     /// Time since which all attempts have failed; null if the newest attempt succeeded.
     pub failing_since: Option<Timestamp>,

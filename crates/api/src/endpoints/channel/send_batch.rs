@@ -1,5 +1,7 @@
 //! `POST /v1/channel/send-batch`: encrypts many messages, and stores them in one commit.
 
+use std::collections::BTreeMap;
+
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TokenScope};
@@ -41,10 +43,7 @@ impl SendBatchRequest {
     fn into_batch(self, http: &HttpRequest) -> Result<SendBatch, Refusal> {
         let idempotency = match idempotency_key(http.headers())? {
             None => None,
-            Some(key) => {
-                let content = serde_json::to_vec(&self.messages).or(Err(Refusal::InvalidJson))?;
-                Some(BatchIdempotency { key, content })
-            }
+            Some(key) => Some(BatchIdempotency { key, content: fingerprinted(&self.messages)? }),
         };
         let trace = trace_parent(http);
         let send = |message: Value| match message {
@@ -56,6 +55,20 @@ impl SendBatchRequest {
         };
         Ok(SendBatch { messages: self.messages.into_iter().map(send).collect(), idempotency })
     }
+}
+
+/// Returns the messages as bytes that are equal for equal messages: the order of members and absent or null members make
+/// no difference.
+fn fingerprinted(messages: &[Value]) -> Result<Vec<u8>, Refusal> {
+    let present = |message: &Value| match message {
+        Value::Object(members) => {
+            let present = members.iter().filter(|(_, value)| !value.is_null());
+            json!(present.collect::<BTreeMap<_, _>>())
+        }
+        other => other.clone(),
+    };
+    let messages: Vec<_> = messages.iter().map(present).collect();
+    serde_json::to_vec(&messages).or(Err(Refusal::InvalidJson))
 }
 
 /// The response to a batch.
@@ -163,8 +176,8 @@ detail of its refusal.\n\n\
 - Each message is checked, limited and counted like a send of its own, as if the messages were sent one after \
 the other.\n\
 - The request counts as one request for each message.\n\
-- If a limit has room for some messages only, the first ones are accepted. If not even the first message is \
-admitted, the whole request is refused.\n\
+- If a limit has room for some messages only, the first ones are accepted. If the limit per minute or day does not \
+admit even the first message, the whole request is refused.\n\
 - Envelopes to one recipient keep the order of the messages in their ids.\n\
 - An `Idempotency-Key` covers the whole batch: a repeated request gets the same results, and stores nothing. \
 Send refused messages again under another key.";

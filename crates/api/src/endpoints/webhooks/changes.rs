@@ -92,7 +92,7 @@ impl RequestBody for UpdateWebhook {
             let mut misspelt =
                 CHANGED.into_iter().map(|name| fields.missing(name, &["webhook_id"]));
             let misspelt = misspelt.find(|it| matches!(it, Refusal::MisspeltField { .. }));
-            return Err(misspelt.unwrap_or(Refusal::MissingField { field: "url" }));
+            return Err(misspelt.unwrap_or(Refusal::NothingToChange));
         }
         Ok(Self { webhook_id, url, events, description, paused })
     }
