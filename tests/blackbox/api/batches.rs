@@ -205,6 +205,9 @@ fn a_repeated_batch_gets_the_same_results(database: &Database) {
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
     assert_eq!(again.ok(), first.ok());
     assert_eq!(database.count("envelopes"), 2);
+    let mut same = body.clone();
+    same["messages"][0]["thread"] = Value::Null;
+    assert_eq!(post(client, &alice, Some("order-7"), &same).ok(), first.ok(), "null is absent");
     let mut other = body.clone();
     other["messages"][1]["message"] = json!("d");
     post(client, &alice, Some("order-7"), &other).refused(422, "IDEMPOTENCY_KEY_REUSED");

@@ -63,6 +63,8 @@ fn an_operator_releases_and_assigns_handles(database: &Database) {
     assert_eq!(support["api_key_id"], bob.key);
     assert_eq!(client.send(&alice, "@support", "x").ok()["recipient"], bob.key);
     database.operate_refused(1, &["handle", "release", "unused"]);
+    let refused = database.operate_refused(1, &["handle", "assign", "evt_abc", &bob.key]);
+    assert!(refused.contains("must not look like an id"), "{refused}");
     let trail = database.operate(&["audit", "list"]);
     let entries = trail["entries"].as_array().unwrap();
     let shown: Vec<_> = entries.iter().map(|entry| (&entry["action"], &entry["subject"])).collect();

@@ -71,6 +71,10 @@ fn a_proposal_does_not_block(database: &Database) {
     database.operate(&council("lift", &scene.bob.key));
     scene.check_free(&scene.bob);
     database.operate_refused(1, &council("lift", &scene.bob.key));
+    let (key, long) = (&*scene.bob.key, "x".repeat(1001));
+    for reason in [" ", &long] {
+        database.operate_refused(2, &["governance", "propose", key, "--reason", reason]);
+    }
 }
 
 fn two_block_reasons_are_lifted_separately(database: &Database) {

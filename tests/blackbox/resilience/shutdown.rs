@@ -57,6 +57,7 @@ fn a_second_signal_stops_the_server_immediately(database: &Database) {
     receiver.await_requests(1);
     server.terminate();
     await_closed(&server);
+    assert_eq!((server.health("/readyz"), server.health("/livez")), (503, 200));
     server.terminate();
     server.ended(Duration::from_secs(5));
 }
