@@ -9,7 +9,7 @@
 //! - Other requests count against their session first. The limit of the account is a multiple of that limit, so that
 //!   one stolen session leaves requests to the other sessions.
 //!
-//! A request with an error in its body does not count. A malformed secret counts as a wrong one.
+//! A request that is refused before any look-up does not count.
 
 mod counter;
 
@@ -35,6 +35,7 @@ pub async fn log_in(
     request: &HttpRequest,
     login: Login,
 ) -> Result<LoggedIn, Problem> {
+    login.check()?;
     let source = request_source(app, request);
     let verified = app.sealpost.accounts.verify_login(&login, &source);
     let account = verify_secret(app, request, verified).await?;
@@ -51,6 +52,7 @@ pub async fn recover(
     request: &HttpRequest,
     recovery: Recovery,
 ) -> Result<SecretsReplaced, Problem> {
+    recovery.check()?;
     let source = request_source(app, request);
     let verified = app.sealpost.accounts.verify_recovery(&recovery, &source);
     let account = verify_secret(app, request, verified).await?;

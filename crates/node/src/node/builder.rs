@@ -91,7 +91,11 @@ impl NodeBuilder {
         let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
         let ops_url = ops_url.map(|address| format!("http://{address}"));
         let wait = || {
-            tracing::info!(listening = listening_url, ops = ops_url, "serving status 503");
+            tracing::info!(
+                listening = listening_url,
+                ops = ops_url,
+                "opened the addresses, which respond with status 503 meanwhile"
+            );
             Waiting::serve(&settings, &base_url, sockets, certificate.as_ref())
         };
         let components = start_with_keys(&settings, &base_url, wait).await?;

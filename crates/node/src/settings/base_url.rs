@@ -17,12 +17,13 @@ impl BaseUrl {
     /// than http or https, a user, a query, a fragment, or `//` in its path.
     pub fn new(configured: Option<&str>, listening: &str) -> Result<Self, NodeError> {
         let text = configured.unwrap_or(listening);
-        // The message does not repeat the text, which can contain a password.
         Self::parse(text).ok_or_else(|| {
-            NodeError::Setting(Failure::new(
-                "--base-url is not the URL of a service: give a URL such as https://seal.example.org, without user, \
-                 query and fragment",
-            ))
+            // A text with a user can contain a password, which the message must not repeat.
+            let given = if text.contains('@') { String::new() } else { format!(" {text}") };
+            NodeError::Setting(Failure::new(format!(
+                "--base-url{given} is not the URL of a service: give a URL such as https://seal.example.org, \
+                 without user, query and fragment"
+            )))
         })
     }
 

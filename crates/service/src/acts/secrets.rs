@@ -31,6 +31,12 @@ pub struct Recovery {
 }
 
 impl Recovery {
+    /// Refuses a malformed account id or recovery code. Such a request is refused without a database look-up, so rate
+    /// limits need not count it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.parse().map(drop)
+    }
+
     fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
         let account_id = self.account_id.parse().map_err(|_malformed| NO_ACCOUNT_ID)?;
         Ok((account_id, RecoveryCode::hash_of(&self.recovery_code).ok_or(NO_RECOVERY)?))

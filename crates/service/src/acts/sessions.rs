@@ -29,6 +29,12 @@ pub struct Login {
 }
 
 impl Login {
+    /// Refuses a malformed account id or secret. Such a login is refused without a database look-up, so rate limits
+    /// need not count it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.parse().map(drop)
+    }
+
     fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
         let account_id = self.account_id.parse().map_err(|_malformed| NO_ACCOUNT_ID)?;
         Ok((account_id, LoginSecret::hash_of(&self.login_secret).ok_or(NO_LOGIN)?))
