@@ -2,9 +2,35 @@
 
 use std::ops::RangeInclusive;
 
-/// Returns true if a character changes the direction of the text around it, such as U+202E, or starts a new line.
-pub(crate) fn is_reordering(character: char) -> bool {
-    is_in(&REORDERING, character)
+/// The reason why a text is not a valid label or description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TextFault {
+    /// The text contains a control character.
+    #[error("must not contain control characters")]
+    ControlCharacter,
+    /// The text is too short or too long. Contains the valid numbers of characters, such as `1 to 100`.
+    #[error("must have {0} characters")]
+    Length(&'static str),
+    /// The text has only invisible characters, and no space.
+    #[error("must have a visible character; add a letter or a digit")]
+    NothingVisible,
+    /// The text contains a character that changes the direction of text, or separates lines.
+    #[error(
+        "must not contain characters that change the direction of text or separate lines; remove U+{:04X}",
+        u32::from(*_0)
+    )]
+    Reordering(char),
+}
+
+/// Fails if the text contains a control character.
+pub(crate) fn refuse_control(text: &str) -> Result<(), TextFault> {
+    if text.chars().any(char::is_control) { Err(TextFault::ControlCharacter) } else { Ok(()) }
+}
+
+/// Fails if a character changes the direction of the text around it, such as U+202E, or starts a new line.
+pub(crate) fn refuse_reordering(text: &str) -> Result<(), TextFault> {
+    let found = text.chars().find(|character| is_in(&REORDERING, *character));
+    found.map_or(Ok(()), |character| Err(TextFault::Reordering(character)))
 }
 
 /// Returns true if readers see nothing of a character that stands alone: white space except the space, format
@@ -131,7 +157,7 @@ mod tests {
     #[test]
     fn letters_signs_and_emojis_are_visible_and_reorder_nothing() {
         for character in "aZ0ßäжשعالสี漢かㄱ한-_.!€№🙂🏴\u{fffd}".chars() {
-            assert!(!is_reordering(character), "{character:?}");
+            assert_eq!(refuse_reordering(&character.to_string()), Ok(()), "{character:?}");
         }
         for character in "aZ0ßäжשعال漢かㄱ한-_.!€№🙂🏴\u{fffd} ".chars() {
             assert!(!is_invisible(character), "{character:?}");

@@ -6,14 +6,11 @@ mod did;
 mod handle;
 mod id;
 mod id_kind;
-mod issuer;
 mod key;
 mod reserved_handles;
 mod secret;
 
-pub use account::{
-    Account, AccountSecrets, Invite, InviteStatus, Label, LabelFault, Session, SessionDetails,
-};
+pub use account::{Account, AccountSecrets, Invite, InviteStatus, Label, Session, SessionDetails};
 pub use api_token::{ApiToken, TokenScope, TokenScopes};
 pub use did::Did;
 pub use handle::{Handle, HandleFault};
@@ -22,7 +19,6 @@ pub use id::{
     DecisionId, EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
 pub use id_kind::id_kind;
-pub use issuer::IssuerKey;
-pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus, OwnedKey};
+pub use key::{ApiKey, IllegalTransition, IssuerKey, KeyEvent, KeyStatus, OwnedKey};
 pub use reserved_handles::{ReservedHandles, ReservedHandlesFault};
 pub use secret::{TokenHash, Wrapped};

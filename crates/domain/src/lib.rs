@@ -24,6 +24,7 @@ pub use badges::{
     ComplianceCheck, Jurisdiction, Revocation, Score, ScoreFault, StatusPosition, Threshold,
     UnmetThreshold, check_thresholds,
 };
+pub use deceptive_text::TextFault;
 pub use errors::{AllowanceAdvice, Code, Refusal, with_causes};
 pub use governance::{
     AdminAction, AuditEntry, AuditHash, GovernanceDecision, GovernanceKind, GovernanceReason,
@@ -33,23 +34,23 @@ pub use identity::{
     Account, AccountId, AccountSecrets, ActivityId, ApiKey, ApiKeyId, ApiToken, ApiTokenId,
     AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, Did, EnvelopeId, Handle,
     HandleFault, IdFault, IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey,
-    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, OwnedKey, RequestId,
-    ReservedHandles, ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope,
-    TokenScopes, WebhookId, Wrapped, id_kind,
+    IssuerKeyId, KeyEvent, KeyStatus, Label, OwnEventId, OwnedKey, RequestId, ReservedHandles,
+    ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope, TokenScopes, WebhookId,
+    Wrapped, id_kind,
 };
 pub use messaging::{
-    AcceptPolicy, Channel, ContextFault, ContextView, Envelope, EnvelopeHash, EnvelopeMeta,
-    Fingerprint, IdempotencyKey, IdempotencyKeyFault, MessageContext, MessageType, ReceiptFacts,
-    ReceiptPolicy, ReceiptState, ReceiptView, Recipient, RecipientFault, RecipientPolicy,
-    SPAN_TARGET, Suite, ThreadId, TraceParent,
+    AcceptPolicy, Channel, ContextFault, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint,
+    IdempotencyKey, IdempotencyKeyFault, MessageContext, MessageType, ReceiptFacts, ReceiptPolicy,
+    ReceiptState, ReceiptView, Recipient, RecipientFault, RecipientPolicy, SPAN_TARGET, Suite,
+    ThreadId, TraceParent,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};
 pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
-    AttemptTiming, BounceReason, DeliveryId, Description, DescriptionFault, DisabledReason,
-    DisablingCause, Encryption, EnvelopeBounced, EnvelopeReceived, Event, EventBody, EventDetails,
-    EventId, EventKind, EventMetadata, EventsVersion, FailingCause, HealthChange, HealthReport,
+    AttemptTiming, BounceReason, DeliveryId, Description, DisabledReason, DisablingCause,
+    Encryption, EnvelopeBounced, EnvelopeReceived, Event, EventBody, EventDetails, EventId,
+    EventKind, EventMetadata, EventsVersion, FailingCause, HealthChange, HealthReport,
     IdentityRotated, IdentityRotation, IncidentKind, LastFailure, LeaseToken, LeasedDelivery,
     Metadata, NewEvent, Outcome, PendingDelivery, RELAY_URL, ReachedThreshold, ReceivedEnvelope,
     ReceiverResponse, RetiringSecret, RotationReason, StoredEvent, Target, TestEvent, TestResult,

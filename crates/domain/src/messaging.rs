@@ -6,7 +6,7 @@ mod receipt;
 mod recipient_policy;
 mod trace_parent;
 
-pub use context::{ContextFault, ContextView, MessageContext, MessageType, ThreadId};
+pub use context::{ContextFault, MessageContext, MessageType, ThreadId};
 pub use envelope::{Channel, Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use receipt::{
     Fingerprint, IdempotencyKey, IdempotencyKeyFault, ReceiptFacts, ReceiptPolicy, ReceiptState,

@@ -127,14 +127,6 @@ mod tests {
     }
 
     #[test]
-    fn text_is_iso_8601_in_utc_with_milliseconds() {
-        assert_eq!(
-            Timestamp::from_millis(1_767_225_600_007).to_string(),
-            "2026-01-01T00:00:00.007Z"
-        );
-    }
-
-    #[test]
     fn every_instant_has_a_text_that_can_be_read_again() {
         const FIRST: &str = "0000-01-01T00:00:00.000Z";
         const LAST: &str = "9999-12-31T23:59:59.999Z";
@@ -142,7 +134,7 @@ mod tests {
             (i64::MIN, FIRST, FIRST_MS),
             (FIRST_MS - 1, FIRST, FIRST_MS),
             (FIRST_MS, FIRST, FIRST_MS),
-            (0, "1970-01-01T00:00:00.000Z", 0),
+            (7, "1970-01-01T00:00:00.007Z", 7),
             (LAST_MS, LAST, LAST_MS),
             (LAST_MS + 1, LAST, LAST_MS),
             (i64::MAX, LAST, LAST_MS),
@@ -171,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_absolute_difference_does_not_depend_on_the_order() {
+    fn since_is_never_negative_and_the_absolute_difference_does_not_depend_on_the_order() {
         let (early, late) = (Timestamp::from_millis(-1), Timestamp::from_millis(2));
         assert_eq!(
             (late.since(early), early.since(late)),
@@ -196,12 +188,5 @@ mod tests {
         for text in ["", "tomorrow", "2027-02-30", "2027-01-31T12:00:00", "31.01.2027"] {
             assert_eq!(read(text), Err(TimeFault), "{text}");
         }
-    }
-
-    #[test]
-    fn since_is_never_negative() {
-        let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(12));
-        assert_eq!(late.since(early), Duration::from_millis(7));
-        assert_eq!(early.since(late), Duration::ZERO);
     }
 }

@@ -36,6 +36,6 @@ pub use rotation::IdentityRotation;
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
 pub use threshold::ReachedThreshold;
 pub use webhook::{
-    Description, DescriptionFault, DisabledReason, LastFailure, RELAY_URL, RetiringSecret, Target,
-    Webhook, WebhookStatus,
+    Description, DisabledReason, LastFailure, RELAY_URL, RetiringSecret, Target, Webhook,
+    WebhookStatus,
 };

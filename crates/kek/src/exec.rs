@@ -18,6 +18,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use sealpost_wallet::{KekProvider, ProviderError};
 use zeroize::Zeroizing;
 
+use crate::key_of;
+
 /// A command that wraps and unwraps keys.
 #[derive(Debug)]
 pub(crate) struct Exec {
@@ -96,12 +98,7 @@ impl KekProvider for Exec {
 
     fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
         let output = self.run("unwrap", wrapped)?;
-        let mut key = Zeroizing::new([0; 32]);
-        if output.len() != key.len() {
-            return Err(self.unreachable("its output is not the base64 of 32 bytes"));
-        }
-        key.copy_from_slice(&output);
-        Ok(key)
+        key_of(&output).ok_or_else(|| self.unreachable("its output is not the base64 of 32 bytes"))
     }
 }
 

@@ -16,8 +16,10 @@ use ureq::{
 };
 use zeroize::Zeroizing;
 
+use crate::key_of;
+
 /// A key service with an HTTP API.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyService {
     /// Name of the provider in errors, such as `vault`.
     pub(crate) name: &'static str,
@@ -72,12 +74,7 @@ impl KeyService {
     /// Decodes the base64 of a key-encryption key. Fails if the text is not the base64 of 32 bytes.
     pub(crate) fn key(&self, base64: &str) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
         let decoded = Zeroizing::new(STANDARD.decode(base64).unwrap_or_default());
-        let mut key = Zeroizing::new([0; 32]);
-        if decoded.len() != key.len() {
-            return Err(self.unreachable("the response has no key of 32 bytes"));
-        }
-        key.copy_from_slice(&decoded);
-        Ok(key)
+        key_of(&decoded).ok_or_else(|| self.unreachable("the response has no key of 32 bytes"))
     }
 
     pub(crate) fn refused(&self, problem: &str) -> ProviderError {
@@ -114,14 +111,14 @@ impl KeyService {
     }
 }
 
-/// Maximum time for one request.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum size of a response body in bytes.
 /// Creates a buffer for a body that contains a key. It has room for any body, because a buffer that grows leaves copies
 /// of its content in freed memory.
 fn unmoved_buffer() -> Zeroizing<Vec<u8>> {
     Zeroizing::new(Vec::with_capacity(BODY_CAPACITY))
 }
 
+/// Maximum time for one request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum size of a response body in bytes.
 const BODY_BYTES_MAX: u64 = 65_536;
 const BODY_CAPACITY: usize = 65_537;

@@ -17,4 +17,15 @@ pub mod quorum;
 mod sigv4;
 mod vault;
 
-pub use name::{NameFault, ProviderFiles, ProviderName};
+pub use name::{NameFault, ProviderName};
+use zeroize::Zeroizing;
+
+/// Copies the bytes of a key-encryption key. `None` if there are not 32 bytes.
+fn key_of(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
+    let mut key = Zeroizing::new([0; 32]);
+    if bytes.len() != key.len() {
+        return None;
+    }
+    key.copy_from_slice(bytes);
+    Some(key)
+}

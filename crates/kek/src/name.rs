@@ -22,44 +22,19 @@ pub enum ProviderName {
         region: String,
         /// URL of the service. `None` selects the URL of the region.
         endpoint: Option<String>,
-        /// The files of the provider.
-        files: ProviderFiles,
+        /// The file with the credentials.
+        credentials_file: PathBuf,
+        /// PEM file of the certificate authorities to trust instead of the public ones.
+        ca_file: Option<PathBuf>,
     },
     /// A command, with its arguments.
     Exec(Vec<String>),
     /// An AES key of a hardware security module.
-    Pkcs11 {
-        /// The path of the PKCS #11 library.
-        library: PathBuf,
-        /// The label of the token.
-        token: String,
-        /// The label of the key.
-        key: String,
-        /// The file with the PIN of the token.
-        pin_file: PathBuf,
-    },
+    Pkcs11(Pkcs11),
     /// A key that is split into shares.
     Quorum(Quorum),
     /// A key of the transit engine of Vault or `OpenBao`.
-    Vault {
-        /// The scheme and the authority of the service.
-        address: String,
-        /// The path of the engine.
-        mount: String,
-        /// The name of the key.
-        key: String,
-        /// The files of the provider.
-        files: ProviderFiles,
-    },
-}
-
-/// The files that a provider reads for each call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProviderFiles {
-    /// The file with the token of Vault, or the credentials of AWS.
-    pub credentials: PathBuf,
-    /// PEM file of the certificate authorities to trust instead of the public ones.
-    pub ca: Option<PathBuf>,
+    Vault(Vault),
 }
 
 /// The reason why a text names no key provider.
@@ -96,27 +71,19 @@ impl ProviderName {
     /// Creates the provider. Sends no request to the provider.
     pub fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn KekProvider> {
         match self.clone() {
-            Self::AwsKms { key, region, endpoint, files } => Arc::new(AwsKms {
-                service: KeyService { name: "aws-kms", ca_file: files.ca },
+            Self::AwsKms { key, region, endpoint, credentials_file, ca_file } => Arc::new(AwsKms {
+                service: KeyService { name: "aws-kms", ca_file },
                 endpoint: endpoint
                     .unwrap_or_else(|| format!("https://kms.{region}.{}", suffix(&region))),
                 key,
                 region,
-                credentials_file: files.credentials,
+                credentials_file,
                 clock,
             }),
             Self::Exec(words) => Arc::new(Exec::new(words)),
-            Self::Pkcs11 { library, token, key, pin_file } => {
-                Arc::new(Pkcs11 { library, token, key, pin_file })
-            }
+            Self::Pkcs11(pkcs11) => Arc::new(pkcs11),
             Self::Quorum(quorum) => Arc::new(quorum),
-            Self::Vault { address, mount, key, files } => Arc::new(Vault {
-                service: KeyService { name: "vault", ca_file: files.ca },
-                address,
-                mount,
-                key,
-                token_file: files.credentials,
-            }),
+            Self::Vault(vault) => Arc::new(vault),
         }
     }
 }
@@ -157,56 +124,54 @@ fn parse_aws_kms(text: &str) -> Result<ProviderName, NameFault> {
         }
         _ => return Err(NameFault::AwsKms),
     };
-    let (mut files, mut endpoint) = (ProviderFiles::default(), None);
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        match &*name {
-            "credentials_file" => files.credentials = PathBuf::from(&*value),
-            "ca_file" => files.ca = Some(PathBuf::from(&*value)),
-            "endpoint" => endpoint = Some(address_of(&secure_url(&value)?)),
-            _ => return Err(NameFault::AwsKms),
-        }
-    }
-    if files.credentials.as_os_str().is_empty() {
+    let names = ["credentials_file", "ca_file", "endpoint"];
+    let [credentials_file, ca_file, endpoint] =
+        parameters(query, names).ok_or(NameFault::AwsKms)?;
+    let credentials_file = PathBuf::from(credentials_file.unwrap_or_default());
+    let ca_file = ca_file.map(PathBuf::from);
+    let endpoint = endpoint.map(|text| secure_url(&text)).transpose()?;
+    if credentials_file.as_os_str().is_empty() {
         return Err(NameFault::AwsKms);
     }
-    Ok(ProviderName::AwsKms { key: key.to_owned(), region, endpoint, files })
+    let (key, endpoint) = (key.to_owned(), endpoint.as_ref().map(address_of));
+    Ok(ProviderName::AwsKms { key, region, endpoint, credentials_file, ca_file })
 }
 
 fn parse_pkcs11(text: &str) -> Result<ProviderName, NameFault> {
     let (library, query) = text.split_once('?').ok_or(NameFault::Pkcs11)?;
-    let (mut token, mut key, mut pin_file) = (String::new(), String::new(), String::new());
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        match &*name {
-            "token" => token = value.into_owned(),
-            "key" => key = value.into_owned(),
-            "pin_file" => pin_file = value.into_owned(),
-            _ => return Err(NameFault::Pkcs11),
-        }
-    }
+    let values = parameters(query, ["token", "key", "pin_file"]).ok_or(NameFault::Pkcs11)?;
+    let [token, key, pin_file] = values.map(Option::unwrap_or_default);
     if !library.starts_with('/') || token.is_empty() || key.is_empty() || pin_file.is_empty() {
         return Err(NameFault::Pkcs11);
     }
     let (library, pin_file) = (PathBuf::from(library), PathBuf::from(pin_file));
-    Ok(ProviderName::Pkcs11 { library, token, key, pin_file })
+    Ok(ProviderName::Pkcs11(Pkcs11 { library, token, key, pin_file }))
 }
 
 fn parse_vault(text: &str) -> Result<ProviderName, NameFault> {
     let url = secure_url(text)?;
-    let mut files = ProviderFiles::default();
-    for (name, value) in url.query_pairs() {
-        match &*name {
-            "token_file" => files.credentials = PathBuf::from(&*value),
-            "ca_file" => files.ca = Some(PathBuf::from(&*value)),
-            _ => return Err(NameFault::Vault),
-        }
-    }
+    let query = url.query().unwrap_or_default();
+    let [token_file, ca_file] =
+        parameters(query, ["token_file", "ca_file"]).ok_or(NameFault::Vault)?;
+    let token_file = PathBuf::from(token_file.unwrap_or_default());
     match url.path().trim_matches('/').rsplit_once('/') {
-        Some((mount, key)) if !key.is_empty() && !files.credentials.as_os_str().is_empty() => {
-            let (mount, key) = (mount.to_owned(), key.to_owned());
-            Ok(ProviderName::Vault { address: address_of(&url), mount, key, files })
+        Some((mount, key)) if !key.is_empty() && !token_file.as_os_str().is_empty() => {
+            let service = KeyService { name: "vault", ca_file: ca_file.map(PathBuf::from) };
+            let (address, mount, key) = (address_of(&url), mount.to_owned(), key.to_owned());
+            Ok(ProviderName::Vault(Vault { service, address, mount, key, token_file }))
         }
         Some(_) | None => Err(NameFault::Vault),
     }
+}
+
+/// Returns the values of the parameters with these names. `None` if the query has another parameter.
+fn parameters<const N: usize>(query: &str, names: [&str; N]) -> Option<[Option<String>; N]> {
+    let mut values = names.map(|_| None);
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        let place = names.iter().position(|known| *known == name)?;
+        *values.get_mut(place)? = Some(value.into_owned());
+    }
+    Some(values)
 }
 
 fn secure_url(text: &str) -> Result<Url, NameFault> {
@@ -236,33 +201,34 @@ fn suffix(region: &str) -> &'static str {
 
 impl fmt::Display for ProviderName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let query = |credentials: &str, files: &ProviderFiles, endpoint: Option<&String>| {
-            let mut query = url::form_urlencoded::Serializer::new(String::new());
-            query.append_pair(credentials, &files.credentials.display().to_string());
-            if let Some(file) = &files.ca {
-                query.append_pair("ca_file", &file.display().to_string());
-            }
-            if let Some(endpoint) = endpoint {
-                query.append_pair("endpoint", endpoint);
-            }
-            query.finish()
+        let query = |pairs: &[(&str, Option<String>)]| {
+            let given = pairs.iter().filter_map(|(name, value)| Some((*name, value.as_ref()?)));
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
         };
+        let path = |file: &PathBuf| file.display().to_string();
         match self {
-            Self::AwsKms { key, endpoint, files, .. } => {
-                write!(f, "aws-kms:{key}?{}", query("credentials_file", files, endpoint.as_ref()))
+            Self::AwsKms { key, endpoint, credentials_file, ca_file, .. } => {
+                let query = query(&[
+                    ("credentials_file", Some(path(credentials_file))),
+                    ("ca_file", ca_file.as_ref().map(path)),
+                    ("endpoint", endpoint.clone()),
+                ]);
+                write!(f, "aws-kms:{key}?{query}")
             }
             Self::Exec(words) => write!(f, "exec:{}", words.join(" ")),
-            Self::Pkcs11 { library, token, key, pin_file } => {
-                let query = url::form_urlencoded::Serializer::new(String::new())
-                    .append_pair("token", token)
-                    .append_pair("key", key)
-                    .append_pair("pin_file", &pin_file.display().to_string())
-                    .finish();
+            Self::Pkcs11(Pkcs11 { library, token, key, pin_file }) => {
+                let query = query(&[
+                    ("token", Some(token.clone())),
+                    ("key", Some(key.clone())),
+                    ("pin_file", Some(path(pin_file))),
+                ]);
                 write!(f, "pkcs11:{}?{query}", library.display())
             }
             Self::Quorum(quorum) => quorum.fmt(f),
-            Self::Vault { address, mount, key, files } => {
-                write!(f, "vault:{address}/{mount}/{key}?{}", query("token_file", files, None))
+            Self::Vault(Vault { service, address, mount, key, token_file }) => {
+                let ca_file = service.ca_file.as_ref().map(path);
+                let query = query(&[("token_file", Some(path(token_file))), ("ca_file", ca_file)]);
+                write!(f, "vault:{address}/{mount}/{key}?{query}")
             }
         }
     }

@@ -15,9 +15,11 @@ use parking_lot::Mutex;
 use sealpost_wallet::{KekProvider, ProviderError, WalletError, random};
 use zeroize::Zeroizing;
 
+use crate::key_of;
+
 /// A key of a token. The token is a part of the module with a label and a PIN of its own.
-#[derive(Debug)]
-pub(crate) struct Pkcs11 {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pkcs11 {
     /// The path of the library.
     pub(crate) library: PathBuf,
     /// The label of the token.
@@ -148,12 +150,7 @@ impl KekProvider for Pkcs11 {
             let parameters = GcmParams::new(&mut nonce, ASSOCIATED_DATA, TAG_BITS.into())?;
             let mechanism = Mechanism::AesGcm(parameters);
             let decrypted = Zeroizing::new(session.decrypt(&mechanism, object, encrypted)?);
-            let mut key = Zeroizing::new([0; 32]);
-            if decrypted.len() != key.len() {
-                return Err(invalid());
-            }
-            key.copy_from_slice(&decrypted);
-            Ok(key)
+            key_of(&decrypted).ok_or_else(invalid)
         })
     }
 }

@@ -11,6 +11,8 @@ use sealpost_wallet::{KekProvider, ProviderError, WalletError, random};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use crate::key_of;
+
 /// The public name of a wrapping key: the first bytes of its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuorumId([u8; ID_LEN]);
@@ -31,10 +33,7 @@ pub struct Quorum {
     state: Arc<Mutex<State>>,
 }
 
-#[derive(Default)]
 enum State {
-    #[default]
-    Empty,
     Collecting(Vec<Share>),
     Complete(Zeroizing<[u8; KEY_LEN]>),
 }
@@ -80,7 +79,7 @@ pub fn split(threshold: u8, count: u8) -> Result<(QuorumId, Vec<Share>), WalletE
 impl Quorum {
     /// Returns a quorum without shares.
     pub fn new(id: QuorumId) -> Self {
-        Self { id, state: Arc::default() }
+        Self { id, state: Arc::new(Mutex::new(State::Collecting(Vec::new()))) }
     }
 
     /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
@@ -93,12 +92,11 @@ impl Quorum {
         }
         let needed = usize::from(share.threshold);
         let mut state = self.state.lock();
-        let mut shares = match std::mem::take(&mut *state) {
+        let mut shares = match std::mem::replace(&mut *state, State::Collecting(Vec::new())) {
             State::Complete(key) => {
                 *state = State::Complete(key);
                 return Ok(Progress { given: needed, needed });
             }
-            State::Empty => Vec::new(),
             State::Collecting(shares) => shares,
         };
         // All real shares of a quorum have the same threshold, so one of these shares is forged. The shares were taken
@@ -125,7 +123,7 @@ impl Quorum {
     fn cipher(&self) -> Result<Aes256Gcm, ProviderError> {
         match &*self.state.lock() {
             State::Complete(key) => Ok(Aes256Gcm::new((&**key).into())),
-            State::Collecting(_) | State::Empty => {
+            State::Collecting(_) => {
                 let reason = format!("{self} needs more shares");
                 Err(ProviderError::Unreachable { reason })
             }
@@ -140,11 +138,7 @@ fn recover(wanted: QuorumId, shares: &[Share]) -> Option<Zeroizing<[u8; KEY_LEN]
     let points = shares.iter().map(|share| Point::try_from(share.point.as_slice()));
     let points = points.collect::<Result<Vec<_>, _>>().ok()?;
     let secret = Zeroizing::new(Sharks(threshold).recover(&points).ok()?);
-    let mut key = Zeroizing::new([0; KEY_LEN]);
-    if secret.len() != key.len() {
-        return None;
-    }
-    key.copy_from_slice(&secret);
+    let key = key_of(&secret)?;
     (QuorumId::new(&key) == wanted).then_some(key)
 }
 
@@ -171,12 +165,7 @@ impl KekProvider for Quorum {
         let (nonce, encrypted) = wrapped.split_first_chunk::<NONCE_LEN>().ok_or_else(foreign)?;
         let decrypted = cipher.decrypt(nonce.into(), encrypted).map(Zeroizing::new);
         let decrypted = decrypted.map_err(|_opaque| foreign())?;
-        let mut key = Zeroizing::new([0; 32]);
-        if decrypted.len() != key.len() {
-            return Err(foreign());
-        }
-        key.copy_from_slice(&decrypted);
-        Ok(key)
+        key_of(&decrypted).ok_or_else(foreign)
     }
 }
 

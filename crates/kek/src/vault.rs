@@ -10,8 +10,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 use crate::key_service::KeyService;
 
 /// A key of a transit engine.
-#[derive(Debug)]
-pub(crate) struct Vault {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vault {
     pub(crate) service: KeyService,
     /// The scheme and the authority, such as `https://vault.example.com:8200`.
     pub(crate) address: String,

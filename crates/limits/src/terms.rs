@@ -1,6 +1,6 @@
 //! The limits of each plan, as the API contract lists them.
 
-use sealpost_domain::{EnterpriseTerms, Plan};
+use sealpost_domain::Plan;
 
 /// The limits of one API key. A limit of 0 per second, minute or day admits nothing. With a monthly allowance of 0,
 /// messages are admitted only if the plan admits messages beyond the allowance (overage).
@@ -41,7 +41,17 @@ impl Terms {
                 per_second: 100,
                 overage: OveragePolicy::HardBlock,
             },
-            Plan::Enterprise(agreed) => Self::agreed(agreed),
+            Plan::Enterprise(agreed) => Self {
+                per_minute: agreed.per_minute,
+                per_day: agreed.per_day,
+                per_month: agreed.per_month,
+                per_second: agreed.per_second,
+                overage: if agreed.allow_overage {
+                    OveragePolicy::Admit
+                } else {
+                    OveragePolicy::ContactSales
+                },
+            },
             Plan::Explorer => Self {
                 per_minute: 20,
                 per_day: 1_000,
@@ -55,20 +65,6 @@ impl Terms {
                 per_month: 100_000,
                 per_second: 1_000,
                 overage: OveragePolicy::ContactSales,
-            },
-        }
-    }
-
-    const fn agreed(terms: &EnterpriseTerms) -> Self {
-        Self {
-            per_minute: terms.per_minute,
-            per_day: terms.per_day,
-            per_month: terms.per_month,
-            per_second: terms.per_second,
-            overage: if terms.allow_overage {
-                OveragePolicy::Admit
-            } else {
-                OveragePolicy::ContactSales
             },
         }
     }

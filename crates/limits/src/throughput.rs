@@ -27,7 +27,9 @@ pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64,
     let tat_us = if is_wrong { now_us } else { tat_us };
     let open_us = tat_us.saturating_sub(rest_us);
     if open_us > now_us {
-        return Err(Timestamp::from_millis(whole_millis(open_us)));
+        // Rounds up to whole milliseconds, so that a caller that waits until the returned time is not refused again.
+        let rounded_up = open_us.saturating_add(MILLI_US - 1).div_euclid(MILLI_US);
+        return Err(Timestamp::from_millis(rounded_up));
     }
     Ok(tat_us.max(now_us).saturating_add(interval_us))
 }
@@ -37,13 +39,6 @@ pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64,
 fn interval_us(burst: i64) -> Option<i64> {
     let rounded_up = SECOND_US.saturating_add(burst).saturating_sub(1);
     rounded_up.checked_div(burst)
-}
-
-/// Converts microseconds to milliseconds. Rounds up, so that a caller that waits until the returned time is not refused
-/// again.
-fn whole_millis(micros: i64) -> i64 {
-    let down = micros.div_euclid(MILLI_US);
-    if micros.rem_euclid(MILLI_US) > 0 { down.saturating_add(1) } else { down }
 }
 
 /// Maximum time by which a valid TAT is ahead of the clock: the maximum clock difference between nodes plus the longest

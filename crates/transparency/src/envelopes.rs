@@ -72,7 +72,7 @@ impl fmt::Display for EnvelopePlace {
 }
 
 /// Builds the tree of these leaves in memory.
-fn tree(leaves: &[TreeHash]) -> Result<TileTree<NoTiles>, String> {
+pub(crate) fn tree(leaves: &[TreeHash]) -> Result<TileTree<NoTiles>, String> {
     let no_tiles: NoTiles = |tile| Err(format!("no tile {}", tile.path()));
     let mut tree = TileTree::new(0, no_tiles);
     tree.append(leaves)?;
@@ -80,7 +80,7 @@ fn tree(leaves: &[TreeHash]) -> Result<TileTree<NoTiles>, String> {
 }
 
 /// The `fetch` function of a tree in memory. It always fails, because no tile is stored.
-type NoTiles = fn(Tile) -> Result<Vec<TreeHash>, String>;
+pub(crate) type NoTiles = fn(Tile) -> Result<Vec<TreeHash>, String>;
 
 #[cfg(test)]
 mod tests;

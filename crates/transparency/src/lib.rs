@@ -39,6 +39,8 @@ mod log_proof;
 mod note;
 mod policy;
 mod proof;
+#[cfg(test)]
+mod tests;
 mod tile;
 mod tile_tree;
 mod witness;

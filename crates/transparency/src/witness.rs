@@ -163,15 +163,11 @@ const PROOF_MAX: usize = 63;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{note::NoteFault, tile_tree::TileTree};
-
-    const ORIGIN: &str = "example.org/log";
-
-    fn log() -> (SigningKey, VerifierKey) {
-        let secret = SigningKey::from_bytes(&[3; 32]);
-        let public = secret.verifying_key().to_bytes();
-        (secret, VerifierKey::new(ORIGIN, SignatureType::Ed25519, &public).unwrap())
-    }
+    use crate::{
+        envelopes::tree,
+        note::NoteFault,
+        tests::{log, signed_checkpoint},
+    };
 
     /// Returns the signed checkpoint of a log with `size` entries, and the consistency proof from `old`. The entries
     /// after `fork` are different ones.
@@ -179,13 +175,8 @@ mod tests {
         let leaves: Vec<_> = (0..size)
             .map(|n| TreeHash::of_leaf(&[n.to_be_bytes(), [u8::from(n >= fork); 8]].concat()))
             .collect();
-        let mut tree = TileTree::new(0, |tile| Err(format!("no {}", tile.path())));
-        tree.append(&leaves).unwrap();
-        let root = tree.root().unwrap();
-        let text = Checkpoint { origin: ORIGIN.to_owned(), size, root }.to_string();
-        let (secret, key) = log();
-        let signature = secret.sign(text.as_bytes()).to_bytes();
-        let checkpoint = Note::new(text, vec![SignatureLine::of_log(&key, signature)]);
+        let mut tree = tree(&leaves).unwrap();
+        let checkpoint = signed_checkpoint(3, size, tree.root().unwrap());
         let proof = tree.consistency_proof(old_size.min(size)).unwrap();
         AddCheckpoint { old_size, proof, checkpoint }
     }
@@ -197,7 +188,7 @@ mod tests {
     #[test]
     fn a_witness_cosigns_only_what_continues_its_log() {
         use WitnessRefusal as R;
-        let logs = [log().1];
+        let logs = [log(3)];
         let check = |old, size, fork, known| request(old, size, fork).check(&logs, last(known));
         let never = u64::MAX;
         for (old, size) in [(0, 5), (5, 5), (5, 6), (5, 700)] {
@@ -211,7 +202,8 @@ mod tests {
         assert_eq!(check(5, 7, 4, 5), Err(R::Fork(5)), "the log has forked");
         assert_eq!(check(5, 5, 4, 5), Err(R::Fork(5)), "two logs of one size");
         assert_eq!(request(0, 5, never).check(&logs, |_| None).unwrap().size, 5);
-        assert_eq!(request(0, 5, never).check(&[], last(0)), Err(R::UnknownLog(ORIGIN.to_owned())));
+        let unknown = R::UnknownLog("example.org/log".to_owned());
+        assert_eq!(request(0, 5, never).check(&[], last(0)), Err(unknown));
         let mut unsigned = request(0, 5, never);
         unsigned.checkpoint = Note::new(unsigned.checkpoint.text().to_owned(), vec![]);
         assert_eq!(unsigned.check(&logs, last(0)), Err(R::Unsigned));

@@ -81,11 +81,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn random_bytes_differ() {
-        assert_ne!(random::<32>().unwrap(), random::<32>().unwrap());
-    }
-
-    #[test]
     fn exhausted_entropy_is_reported() {
         let mut entropy = Entropy::new([7; NEEDED]);
         let mut out = [0; NEEDED];

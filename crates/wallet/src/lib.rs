@@ -18,19 +18,16 @@
 
 mod entropy;
 mod error;
-mod hash_chain;
-mod keyed_hash;
 mod keys;
-mod length_prefix;
+mod part_list;
 mod sealing;
 mod secrets;
 mod signing;
 
 pub use entropy::random;
 pub use error::WalletError;
-pub use hash_chain::chain_hash;
-pub use keyed_hash::keyed_hash;
 pub use keys::{Identity, KekProvider, Keyring, KeyringFault, ProviderError, Root, kek_version};
+pub use part_list::{chain_hash, keyed_hash};
 pub use sealing::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, SealingPublicKey, channel_of,
     open, seal,

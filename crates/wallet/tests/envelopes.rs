@@ -5,9 +5,7 @@
 use std::{sync::OnceLock, time::Duration};
 
 use proptest::{prelude::*, sample::Index};
-use sealpost_domain::{
-    ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, MessageContext, Suite, Timestamp,
-};
+use sealpost_domain::{ApiKeyId, Did, Envelope, EnvelopeId, MessageContext, Suite, Timestamp};
 use sealpost_wallet::{EnvelopeDraft, Identity, Root, WalletError, open, seal};
 
 struct Party {
@@ -73,25 +71,16 @@ proptest! {
     }
 
     #[test]
-    fn any_changed_bit_of_the_sealed_bytes_is_rejected(suite in suites(), place in any::<Index>(), bit in 0..8_u32) {
-        let mut envelope = sent(suite, 1, b"message");
-        let place = place.index(envelope.sealed.len());
-        envelope.sealed[place] ^= 1_u8 << bit;
-        prop_assert_eq!(opened(&envelope), Err(WalletError::NotOpenable));
-    }
-
-    #[test]
-    fn any_changed_bit_of_the_hash_is_rejected(suite in suites(), bit in 0..256_usize) {
-        let mut envelope = sent(suite, 1, b"message");
-        envelope.meta.hash.0[bit / 8] ^= 1 << (bit % 8);
-        prop_assert_eq!(opened(&envelope), Err(WalletError::NotOpenable));
-    }
-
-    #[test]
-    fn any_changed_bit_of_the_signature_is_rejected(suite in suites(), bit in 0..512_usize) {
-        let mut envelope = sent(suite, 1, b"message");
-        envelope.signature[bit / 8] ^= 1 << (bit % 8);
-        prop_assert_eq!(opened(&envelope), Err(WalletError::NotOpenable));
+    fn any_changed_bit_of_bytes_signature_or_hash_is_rejected(suite in suites(), place in any::<Index>(), bit in 0..8_u32) {
+        let envelope = sent(suite, 1, b"message");
+        let flip = |bytes: &mut [u8]| bytes[place.index(bytes.len())] ^= 1_u8 << bit;
+        let (mut sealed, mut signed, mut hashed) = (envelope.clone(), envelope.clone(), envelope);
+        flip(&mut sealed.sealed);
+        flip(&mut signed.signature);
+        flip(&mut hashed.meta.hash.0);
+        for changed in [sealed, signed, hashed] {
+            prop_assert_eq!(opened(&changed), Err(WalletError::NotOpenable));
+        }
     }
 
     #[test]
@@ -114,11 +103,9 @@ fn size_and_suite_must_agree_with_the_sealed_bytes() {
     let envelope = sent(Suite::Hybrid, 1, b"message");
     let mut larger = envelope.clone();
     larger.meta.payload_size_bytes += 1;
-    let mut weaker = envelope.clone();
+    let mut weaker = envelope;
     weaker.meta.suite = Suite::Classic;
-    let mut unhashed = envelope;
-    unhashed.meta.hash = EnvelopeHash([0; 32]);
-    for envelope in [larger, weaker, unhashed] {
+    for envelope in [larger, weaker] {
         assert_eq!(opened(&envelope), Err(WalletError::NotOpenable));
     }
 }

@@ -5,7 +5,8 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sealpost_domain::{AccountId, ApiKeyId, OwnedKey, Suite, Timestamp, WebhookId, Wrapped};
 use sealpost_wallet::{
-    Identity, Keyring, LoginSecret, Root, SessionToken, WalletError, WebhookSecret, kek_version,
+    Identity, IssuerSecret, Keyring, LoginSecret, Root, SessionToken, WalletError, WebhookSecret,
+    kek_version,
 };
 
 const KEK: [u8; 32] = *b"thirty-two bytes of a known key!";
@@ -107,6 +108,7 @@ fn no_debug_output_shows_a_secret() {
     assert_eq!(format!("{identity:?} {identity:#?}"), "Identity(..) Identity(..)");
     assert_eq!(format!("{:?}", keyring()), "Keyring { versions: [1], .. }");
     assert_eq!(format!("{:?}", WebhookSecret::generate().unwrap()), "WebhookSecret(..)");
+    assert_eq!(format!("{:?}", IssuerSecret::generate().unwrap()), "IssuerSecret(..)");
     let token = SessionToken::generate().unwrap();
     assert_eq!(format!("{token:?} {:?}", token.hash()), "SessionToken(..) TokenHash(..)");
     assert_eq!(format!("{:?}", LoginSecret::generate().unwrap()), "LoginSecret(..)");

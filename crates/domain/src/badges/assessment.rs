@@ -234,7 +234,7 @@ mod tests {
 
     /// Generates scores, most of them near a threshold.
     fn score() -> impl Strategy<Value = Score> {
-        let near = (0_u8..=100, -2_i64..=2).prop_map(|(hundredths, off)| {
+        let near = (0_u64..=100, -2_i64..=2).prop_map(|(hundredths, off)| {
             let units = Score::hundredths(hundredths).units().saturating_add_signed(off);
             Score::from_units(units).unwrap_or(Score::ONE)
         });

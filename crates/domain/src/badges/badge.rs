@@ -100,14 +100,8 @@ impl StatusPosition {
     /// Returns the first position of the status list with this number. Returns `None` in two cases:
     /// - The number is 0, because lists are counted from 1.
     /// - The first position does not fit in 64 bits.
-    pub const fn first_of(list: u64) -> Option<Self> {
-        match list.checked_sub(1) {
-            Some(before) => match before.checked_mul(Self::LIST_LEN) {
-                Some(number) => Some(Self(number)),
-                None => None,
-            },
-            None => None,
-        }
+    pub fn first_of(list: u64) -> Option<Self> {
+        list.checked_sub(1)?.checked_mul(Self::LIST_LEN).map(Self)
     }
 }
 

@@ -8,12 +8,12 @@ use std::{
 };
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{ApiKeyId, AttestationId, Timestamp};
 
 /// The name of a jurisdiction, such as `EU`: 2 to 16 characters of `A-Z 0-9 -`. Lower case is converted to upper case.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 #[schemars(extend("pattern" = "^[A-Z0-9-]{2,16}$"))]
 pub struct Jurisdiction(String);
 
@@ -38,14 +38,8 @@ impl fmt::Display for Jurisdiction {
     }
 }
 
-impl Serialize for Jurisdiction {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
 /// The name of a compliance check, such as `identity_verified`: 1 to 64 characters of `a-z 0-9 _`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 #[schemars(extend("pattern" = "^[a-z0-9_]{1,64}$"))]
 pub struct CheckName(String);
 
@@ -65,12 +59,6 @@ impl CheckName {
     /// Returns the name of the check.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl Serialize for CheckName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 
@@ -173,9 +161,7 @@ impl Circuits {
         let names: Vec<_> = self.circuits.keys().map(Jurisdiction::as_str).collect();
         names.join(", ")
     }
-}
 
-impl Circuits {
     /// Returns the names of all attestations that some circuit accepts, sorted and without duplicates.
     pub fn attestation_names(&self) -> Vec<CheckName> {
         let names = self.circuits.values().flat_map(Circuit::attestation_names);
@@ -186,11 +172,8 @@ impl Circuits {
 impl Circuit {
     /// Returns the names of all attestations accepted by the checks of this circuit, sorted and without duplicates.
     pub fn attestation_names(&self) -> Vec<CheckName> {
-        let mut names: Vec<_> =
-            self.checks.iter().flat_map(|check| &check.any_of).cloned().collect();
-        names.sort();
-        names.dedup();
-        names
+        let names: BTreeSet<_> = self.checks.iter().flat_map(|check| &check.any_of).collect();
+        names.into_iter().cloned().collect()
     }
 
     /// Evaluates the circuit for one API key at the time `now`. `newest` contains the newest attestation of this key

@@ -23,8 +23,8 @@ impl Score {
     pub const ONE: Self = Self(UNITS);
 
     /// Creates a score from a number of hundredths. Numbers above 100 give 1.
-    pub const fn hundredths(number: u8) -> Self {
-        let units = UNITS / 100 * widen(number);
+    pub const fn hundredths(number: u64) -> Self {
+        let units = (UNITS / 100).saturating_mul(number);
         if units > UNITS { Self::ONE } else { Self(units) }
     }
 
@@ -37,11 +37,6 @@ impl Score {
     pub const fn units(self) -> u64 {
         self.0
     }
-}
-
-#[expect(clippy::as_conversions, reason = "widening, where From is not const")]
-const fn widen(number: u8) -> u64 {
-    number as u64
 }
 
 impl FromStr for Score {
@@ -148,12 +143,6 @@ mod tests {
         fn a_score_survives_formatting_and_parsing(units in 0..=UNITS) {
             let score = Score::from_units(units).unwrap();
             prop_assert_eq!(score.to_string().parse(), Ok(score));
-        }
-
-        #[test]
-        fn scores_are_ordered_as_their_numbers(a in 0..=UNITS, b in 0..=UNITS) {
-            let (x, y) = (Score::from_units(a).unwrap(), Score::from_units(b).unwrap());
-            prop_assert_eq!(x.cmp(&y), a.cmp(&b));
         }
     }
 }

@@ -3,13 +3,14 @@
 use std::{borrow::Cow, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 use crate::named_enum::named_enum;
 
 named_enum! {
     /// The error code in the body of an error response: the `code` member of a problem document (RFC 9457).
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
+    #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
     #[expect(missing_docs, reason = "the contract's table of errors says what each code means")]
     pub enum Code {
         ActionRefused = "ACTION_REFUSED",
@@ -51,33 +52,16 @@ named_enum! {
 }
 
 impl Code {
-    /// Returns true if only the API for operators returns this code.
-    pub const fn is_for_operators(self) -> bool {
-        matches!(self, Self::ActionRefused | Self::InsufficientRole | Self::SubjectNotFound)
-    }
-
-    /// Returns the codes of the public API.
+    /// Returns the codes of the public API: all except those that only the API for operators returns.
     pub fn public() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|code| !code.is_for_operators())
+        let of_operators = [Self::ActionRefused, Self::InsufficientRole, Self::SubjectNotFound];
+        Self::ALL.into_iter().filter(move |code| !of_operators.contains(code))
     }
 }
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Code {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        Self::from_name(&name).ok_or_else(|| de::Error::custom("an unknown error code"))
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -5,7 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{AccountId, InviteId, RequestSource, Timestamp, TokenHash, deceptive_text};
+use crate::{
+    AccountId, InviteId, RequestSource, Timestamp, TokenHash,
+    deceptive_text::{self, TextFault},
+};
 
 /// An account, which owns API keys. Created together with its first key.
 #[derive(Debug, Clone)]
@@ -69,49 +72,25 @@ pub struct SessionDetails {
 ))]
 pub struct Label(String);
 
-/// The reason why a text is not a valid label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum LabelFault {
-    /// The text contains a control character.
-    #[error("must not contain control characters")]
-    ControlCharacter,
-    /// The text is empty, or longer than 100 characters.
-    #[error("must have 1 to 100 characters")]
-    Length,
-    /// The text has only invisible characters, and no space.
-    #[error("must have a visible character; add a letter or a digit")]
-    NothingVisible,
-    /// The text contains a character that changes the direction of text, or separates lines.
-    #[error(
-        "must not contain characters that change the direction of text or separate lines; remove U+{:04X}",
-        u32::from(*_0)
-    )]
-    Reordering(char),
-}
-
 impl Label {
     /// Parses a new label. Refuses a label with which its owner could deceive other users: only of invisible characters,
     /// or with a character that changes the order of the text beside the label.
-    pub fn parse_new(text: &str) -> Result<Self, LabelFault> {
+    pub fn parse_new(text: &str) -> Result<Self, TextFault> {
         let label = Self::parse(text)?;
-        if let Some(found) = text.chars().find(|it| deceptive_text::is_reordering(*it)) {
-            return Err(LabelFault::Reordering(found));
-        }
+        deceptive_text::refuse_reordering(text)?;
         if text.chars().all(deceptive_text::is_invisible) {
-            return Err(LabelFault::NothingVisible);
+            return Err(TextFault::NothingVisible);
         }
         Ok(label)
     }
 
     /// Parses a stored label, which can be older than the rules of [`parse_new`](Self::parse_new). Accepts any text of
     /// valid length without control characters.
-    pub fn parse(text: &str) -> Result<Self, LabelFault> {
+    pub fn parse(text: &str) -> Result<Self, TextFault> {
         if !(1..=100).contains(&text.chars().count()) {
-            return Err(LabelFault::Length);
+            return Err(TextFault::Length("1 to 100"));
         }
-        if text.chars().any(char::is_control) {
-            return Err(LabelFault::ControlCharacter);
-        }
+        deceptive_text::refuse_control(text)?;
         Ok(Self(text.to_owned()))
     }
 
@@ -184,9 +163,11 @@ mod tests {
     #[test]
     fn length_counts_characters_not_bytes() {
         assert!(Label::parse(&"ü".repeat(100)).is_ok());
-        assert_eq!(Label::parse(&"ü".repeat(101)), Err(LabelFault::Length));
-        assert_eq!(Label::parse(""), Err(LabelFault::Length));
-        assert_eq!(Label::parse("a\nb"), Err(LabelFault::ControlCharacter));
+        let fault = TextFault::Length("1 to 100");
+        assert_eq!(Label::parse(&"ü".repeat(101)), Err(fault));
+        assert_eq!(Label::parse(""), Err(fault));
+        assert_eq!(fault.to_string(), "must have 1 to 100 characters");
+        assert_eq!(Label::parse("a\nb"), Err(TextFault::ControlCharacter));
     }
 
     #[test]
@@ -196,7 +177,7 @@ mod tests {
         assert!(Label::parse_new(" ").is_ok(), "spaces are a label");
         let each = invisible.chars().map(String::from);
         for text in each.chain([invisible.to_owned()]) {
-            assert_eq!(Label::parse_new(&text), Err(LabelFault::NothingVisible), "{text:?}");
+            assert_eq!(Label::parse_new(&text), Err(TextFault::NothingVisible), "{text:?}");
             assert!(Label::parse(&text).is_ok(), "{text:?}");
             assert!(Label::parse_new(&format!("{text}a")).is_ok(), "{text:?}");
         }
@@ -208,12 +189,12 @@ mod tests {
         let marks = ['\u{200e}', '\u{200f}', '\u{61c}'];
         for character in ranges.into_iter().flatten().chain(marks) {
             let text = format!("Bob{character}moc.elpmaxe");
-            let fault = LabelFault::Reordering(character);
+            let fault = TextFault::Reordering(character);
             assert_eq!(Label::parse_new(&text), Err(fault), "{character:?}");
             assert!(Label::parse(&text).is_ok(), "{character:?}");
         }
         assert_eq!(
-            LabelFault::Reordering('\u{61c}').to_string(),
+            TextFault::Reordering('\u{61c}').to_string(),
             "must not contain characters that change the direction of text or separate lines; remove U+061C"
         );
     }

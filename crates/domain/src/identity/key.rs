@@ -1,4 +1,5 @@
-//! API keys and the state machine of their status. Each API key is one identity.
+//! API keys and the state machine of their status. Each API key is one identity. Also the service's own keys, for
+//! signatures of events and badges.
 
 use std::fmt;
 
@@ -6,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, ApiKeyId, Did, Handle, Label, Plan, Timestamp, Wrapped, named_enum::named_enum,
+    AccountId, ApiKeyId, Did, Handle, IssuerKeyId, Label, Plan, Timestamp, Wrapped,
+    named_enum::named_enum,
 };
 
 named_enum! {
@@ -125,12 +127,26 @@ impl From<&ApiKey> for OwnedKey {
     }
 }
 
+/// One issuer key of the service. Issuer keys are never deleted, so old signatures can still be verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuerKey {
+    /// Public id of the issuer key, with the prefix `iss_`.
+    pub id: IssuerKeyId,
+    /// The Ed25519 public key (RFC 8032).
+    pub public_key: [u8; 32],
+    /// The private key, encrypted by the wallet crate.
+    pub secret: Wrapped,
+    /// Time at which the key was created.
+    pub created_at: Timestamp,
+    /// The time from which the service signs with this key. The public key is published earlier, so that verifiers know
+    /// the key before they receive its first signature.
+    pub signs_from: Timestamp,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STATES: [KeyStatus; 4] =
-        [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Revoked, KeyStatus::Rotating];
     const EVENTS: [KeyEvent; 5] = [
         KeyEvent::Deactivate,
         KeyEvent::FinishRotation,
@@ -148,26 +164,18 @@ mod tests {
 
     #[test]
     fn every_other_state_can_be_revoked() {
-        for state in STATES.into_iter().filter(|state| *state != KeyStatus::Revoked) {
+        for state in KeyStatus::ALL.into_iter().filter(|state| *state != KeyStatus::Revoked) {
             assert_eq!(state.apply(KeyEvent::Revoke), Ok(KeyStatus::Revoked));
         }
     }
 
     #[test]
     fn only_the_listed_transitions_exist() {
-        let legal = STATES
+        let legal = KeyStatus::ALL
             .into_iter()
             .flat_map(|state| EVENTS.map(|event| state.apply(event)))
             .flatten()
             .count();
         assert_eq!(legal, 8);
-    }
-
-    #[test]
-    fn state_names_survive_parsing() {
-        for state in STATES {
-            assert_eq!(KeyStatus::from_name(state.as_str()), Some(state));
-        }
-        assert_eq!(KeyStatus::from_name("gone"), None);
     }
 }

@@ -11,7 +11,7 @@ impl TokenHash {
     /// Returns the first bytes of the hash as hexadecimal text. The text distinguishes the sessions of an account, and
     /// does not allow a login.
     pub fn short_name(&self) -> String {
-        self.0.iter().take(NAME_LEN).fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
+        hex::encode(&self.0[..NAME_LEN])
     }
 }
 

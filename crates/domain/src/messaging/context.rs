@@ -2,18 +2,19 @@
 //! but the context is not encrypted.
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::EnvelopeId;
 
-/// The context of an envelope. All members are optional.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The context of an envelope. All members are optional. The sender has sent or received the envelope `reply_to`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct MessageContext {
-    /// The thread of the message.
+    /// The thread of the message; null if the sender gave none.
     pub thread: Option<ThreadId>,
-    /// The envelope that the message replies to. The sender has sent or received this envelope.
+    /// The envelope that the message replies to; null if the message is no reply.
     pub reply_to: Option<EnvelopeId>,
-    /// The type of the message.
+    /// The type of the message, such as `text/plain`; null if the sender gave none.
+    #[serde(rename = "type")]
     pub message_type: Option<MessageType>,
 }
 
@@ -22,24 +23,6 @@ impl MessageContext {
     pub const fn is_empty(&self) -> bool {
         self.thread.is_none() && self.reply_to.is_none() && self.message_type.is_none()
     }
-
-    /// Builds the context for responses and events.
-    pub fn view(&self) -> ContextView {
-        let Self { thread, reply_to, message_type } = self.clone();
-        ContextView { thread, reply_to, message_type }
-    }
-}
-
-/// The members of a context in responses and events.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct ContextView {
-    /// The thread of the message; null if the sender gave none.
-    pub thread: Option<ThreadId>,
-    /// The envelope that the message replies to; null if the message is no reply.
-    pub reply_to: Option<EnvelopeId>,
-    /// The type of the message, such as `text/plain`; null if the sender gave none.
-    #[serde(rename = "type")]
-    pub message_type: Option<MessageType>,
 }
 
 /// The error for a text that is not a valid thread or message type. Contains the allowed characters. The error text is
@@ -51,7 +34,7 @@ pub struct ContextFault(&'static str);
 macro_rules! context_text {
     ($(#[$doc:meta])* $name:ident, $pattern:literal, $named:literal, $allowed:pat) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize)]
         #[schemars(extend("pattern" = $pattern))]
         pub struct $name(#[schemars(with = "String")] Box<str>);
 
@@ -70,12 +53,6 @@ macro_rules! context_text {
             /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
             }
         }
     };

@@ -128,7 +128,7 @@ impl fmt::Debug for Envelope {
 
 /// The stored data of a channel: one key encapsulation that many envelopes of one sender to one recipient share. The
 /// recipient needs this data to open these envelopes. The data contains no secret.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Channel {
     /// Public id of the channel, with the prefix `chn_`. The timestamp in the id is the start of the channel.
     pub id: ChannelId,
@@ -143,17 +143,6 @@ pub struct Channel {
     pub encapsulation: Vec<u8>,
     /// Ed25519 signature over all fields above, made with the sender's DID key.
     pub signature: [u8; 64],
-}
-
-impl fmt::Debug for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Channel")
-            .field("id", &self.id)
-            .field("sender", &self.sender)
-            .field("recipient", &self.recipient)
-            .field("sealing_version", &self.sealing_version)
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

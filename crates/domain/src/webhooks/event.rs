@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    ApiKeyId, ContextView, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, EventKind,
-    EventsVersion, Handle, StoredEvent, Timestamp,
+    ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, EventKind, EventsVersion, Handle,
+    MessageContext, StoredEvent, Timestamp,
 };
 
 /// An event, such as the arrival of an envelope. It is delivered to each webhook that subscribes to its kind.
@@ -79,7 +79,7 @@ pub struct EnvelopeReceived {
     sender_handle: Option<SenderHandle>,
     /// Thread, type and replied envelope of the message. Only events of version v1.1 contain these fields.
     #[serde(flatten)]
-    context: Option<ContextView>,
+    context: Option<MessageContext>,
     /// Algorithm and state of the encryption.
     encryption: Encryption,
     /// Size of the envelope, and time of its sealing.
@@ -124,27 +124,20 @@ impl EnvelopeMeta {
 
 impl EnvelopeReceived {
     fn new(received: &ReceivedEnvelope, version: EventsVersion) -> Self {
-        let v1_0 = Self::from(&received.meta);
-        match version {
-            EventsVersion::V1_0 => v1_0,
-            EventsVersion::V1_1 => Self {
-                sender_handle: Some(SenderHandle(received.sender_handle.clone())),
-                context: Some(received.meta.context.view()),
-                ..v1_0
-            },
-        }
-    }
-}
-
-impl From<&EnvelopeMeta> for EnvelopeReceived {
-    fn from(meta: &EnvelopeMeta) -> Self {
+        let ReceivedEnvelope { meta, sender_handle } = received;
+        let (sender_handle, context) = match version {
+            EventsVersion::V1_0 => (None, None),
+            EventsVersion::V1_1 => {
+                (Some(SenderHandle(sender_handle.clone())), Some(meta.context.clone()))
+            }
+        };
         Self {
             event: EventKind::EnvelopeReceived,
             envelope_id: meta.id,
             envelope_hash: meta.hash,
             sender: meta.sender,
-            sender_handle: None,
-            context: None,
+            sender_handle,
+            context,
             encryption: meta.encryption(),
             metadata: meta.metadata(),
         }
@@ -154,19 +147,15 @@ impl From<&EnvelopeMeta> for EnvelopeReceived {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MessageContext, Suite};
 
     fn payload(sender_handle: Option<&str>, version: EventsVersion) -> String {
+        let id = "env_01h455vb4pex5vsknk084sn02q".parse().unwrap();
+        let sender = "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap();
         let meta = EnvelopeMeta {
-            id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
-            sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
-            recipient: "ak_00000000000000000000000001".parse().unwrap(),
-            suite: Suite::Hybrid,
             hash: EnvelopeHash([0xab; 32]),
             payload_size_bytes: 1234,
             timestamp: Timestamp::from_millis(1_767_225_600_007),
-            context: MessageContext::default(),
-            trace: None,
+            ..EnvelopeMeta::example(id, sender, sender)
         };
         let event = Event::received(meta, sender_handle.map(|it| Handle::parse(it).unwrap()));
         assert_eq!(event.id().to_string(), "env_01h455vb4pex5vsknk084sn02q");

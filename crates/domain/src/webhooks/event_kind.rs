@@ -61,8 +61,7 @@ impl EventsVersion {
     /// Finds the kind of event with this name. Fails if the event version does not have the kind. The error is a clause
     /// that follows the name of the field in the error text.
     pub fn find(self, name: &str) -> Result<EventKind, String> {
-        let kind = EventKind::from_name(name);
-        match kind {
+        match EventKind::from_name(name) {
             Some(kind) if kind.since() <= self => Ok(kind),
             Some(_) => Err(format!(
                 "must not name {name}: this server offers v1.0 events; its operator can enable v1.1"

@@ -62,13 +62,11 @@ pub struct AttemptSummary<'a> {
 impl HealthReport {
     /// Summarises a batch of attempts at one webhook, in any order.
     pub fn new(attempts: &[AttemptSummary<'_>]) -> Self {
-        let (successes, failures) = attempts
-            .iter()
-            .partition::<Vec<&AttemptSummary<'_>>, _>(|ended| ended.failure.is_none());
-        let success_at = successes.iter().map(|ended| ended.at).max();
-        let newest = failures.iter().max_by_key(|ended| ended.at);
+        let successes = attempts.iter().filter(|ended| ended.failure.is_none());
+        let mut failures = attempts.iter().filter(|ended| ended.failure.is_some());
+        let newest = failures.clone().max_by_key(|ended| ended.at);
         Self {
-            success_at,
+            success_at: successes.map(|ended| ended.at).max(),
             failure: newest.and_then(|ended| {
                 ended.failure.map(|error| LastFailure {
                     at: ended.at,
@@ -76,8 +74,8 @@ impl HealthReport {
                     error_detail: ended.error_detail.map(str::to_owned),
                 })
             }),
-            failed_at: failures.iter().map(|it| it.at).collect(),
-            is_gone: failures.iter().any(|ended| ended.is_gone),
+            failed_at: failures.clone().map(|ended| ended.at).collect(),
+            is_gone: failures.any(|ended| ended.is_gone),
         }
     }
 }
@@ -106,7 +104,9 @@ impl WebhookHealth {
         if self.status == WebhookStatus::Disabled {
             return HealthChange::default();
         }
-        let failing_since = self.failing_to_announce();
+        let is_due =
+            self.failing_announced_at.is_none() && self.failed_attempts >= ANNOUNCED_ATTEMPTS_MIN;
+        let failing_since = self.failing_for(ANNOUNCED_AFTER).filter(|_since| is_due);
         if failing_since.is_some() {
             self.failing_announced_at = self.last_failure.as_ref().map(|last| last.at);
         }
@@ -119,14 +119,6 @@ impl WebhookHealth {
             (self.status, self.disabled_reason) = (WebhookStatus::Disabled, disabled);
         }
         HealthChange { disabled, failing_since }
-    }
-
-    /// Returns the time of the first failure if the other webhooks of the account must be informed that this webhook
-    /// fails. Otherwise returns `None`.
-    fn failing_to_announce(&self) -> Option<Timestamp> {
-        let is_due =
-            self.failing_announced_at.is_none() && self.failed_attempts >= ANNOUNCED_ATTEMPTS_MIN;
-        self.failing_for(ANNOUNCED_AFTER).filter(|_since| is_due)
     }
 
     /// Returns the time of the first failure if all attempts failed for at least `time`, measured from the first to the

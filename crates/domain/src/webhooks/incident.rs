@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn each_key_and_each_kind_has_its_own_event() {
         let keys = ["ak_01h455vb4pex5vsknk084sn02r", "ak_01h455vb4pex5vsknk084sn02s"];
-        let kinds =
-            [IncidentKind::Disabled(DisablingCause::Gone), IncidentKind::Failing(incident_time())];
+        let since = Timestamp::from_millis(7);
+        let kinds = [IncidentKind::Disabled(DisablingCause::Gone), IncidentKind::Failing(since)];
         let mut ids = Vec::new();
         for kind in kinds {
             ids.extend(keys.map(|key| incident(kind).event_for(key.parse().unwrap()).id));
@@ -135,9 +135,5 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), 4);
-    }
-
-    fn incident_time() -> Timestamp {
-        Timestamp::from_millis(7)
     }
 }

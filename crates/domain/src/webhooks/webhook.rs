@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped,
-    deceptive_text::{is_reordering, ordered_text_pattern},
+    deceptive_text::{TextFault, ordered_text_pattern, refuse_control, refuse_reordering},
     named_enum::named_enum,
 };
 
@@ -163,41 +163,22 @@ named_enum! {
 ))]
 pub struct Description(String);
 
-/// The reason why a text is not a valid description.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DescriptionFault {
-    /// The text contains a control character.
-    #[error("must not contain control characters")]
-    ControlCharacter,
-    /// The text is longer than 200 characters.
-    #[error("must have at most 200 characters")]
-    Length,
-    /// The text contains a character that changes the direction of text, or separates lines.
-    #[error(
-        "must not contain characters that change the direction of text or separate lines; remove U+{:04X}",
-        u32::from(*_0)
-    )]
-    Reordering(char),
-}
-
 impl Description {
     /// Parses a new description. Returns `None` for an empty text. Refuses a character that changes the order of the
     /// text beside the description.
-    pub fn parse_new(text: &str) -> Result<Option<Self>, DescriptionFault> {
+    pub fn parse_new(text: &str) -> Result<Option<Self>, TextFault> {
         let description = Self::parse(text)?;
-        let reordering = text.chars().find(|it| is_reordering(*it));
-        reordering.map_or(Ok(description), |found| Err(DescriptionFault::Reordering(found)))
+        refuse_reordering(text)?;
+        Ok(description)
     }
 
     /// Parses a stored description, which can be older than the rules of [`parse_new`](Self::parse_new). Returns `None`
     /// for an empty text.
-    pub fn parse(text: &str) -> Result<Option<Self>, DescriptionFault> {
+    pub fn parse(text: &str) -> Result<Option<Self>, TextFault> {
         if text.chars().count() > 200 {
-            return Err(DescriptionFault::Length);
+            return Err(TextFault::Length("at most 200"));
         }
-        if text.chars().any(char::is_control) {
-            return Err(DescriptionFault::ControlCharacter);
-        }
+        refuse_control(text)?;
         Ok((!text.is_empty()).then(|| Self(text.to_owned())))
     }
 
@@ -220,8 +201,9 @@ mod tests {
     #[test]
     fn length_counts_characters_and_an_empty_text_is_no_description() {
         assert!(Description::parse(&"ü".repeat(200)).unwrap().is_some());
-        assert_eq!(Description::parse(&"ü".repeat(201)), Err(DescriptionFault::Length));
-        assert_eq!(Description::parse("a\0b"), Err(DescriptionFault::ControlCharacter));
+        let fault = TextFault::Length("at most 200");
+        assert_eq!(Description::parse(&"ü".repeat(201)), Err(fault));
+        assert_eq!(Description::parse("a\0b"), Err(TextFault::ControlCharacter));
         assert_eq!(Description::parse(""), Ok(None));
     }
 
@@ -229,7 +211,7 @@ mod tests {
     fn a_new_description_cannot_change_the_direction_of_text_and_a_stored_one_can() {
         for character in ['\u{202e}', '\u{2066}', '\u{200f}', '\u{2029}'] {
             let text = format!("orders{character}");
-            let fault = DescriptionFault::Reordering(character);
+            let fault = TextFault::Reordering(character);
             assert_eq!(Description::parse_new(&text), Err(fault), "{character:?}");
             assert!(Description::parse(&text).unwrap().is_some(), "{character:?}");
         }

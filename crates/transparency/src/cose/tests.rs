@@ -1,18 +1,12 @@
 //! Tests of COSE receipts.
 
-use ed25519_dalek::{Signer, SigningKey};
+use ed25519_dalek::Signer;
 
 use super::*;
-use crate::{key::SignatureType, tile_tree::TileTree};
-
-fn secret(number: u8) -> SigningKey {
-    SigningKey::from_bytes(&[number; 32])
-}
-
-fn log(number: u8) -> VerifierKey {
-    let public = secret(number).verifying_key().to_bytes();
-    VerifierKey::new("example.org/log", SignatureType::Ed25519, &public).unwrap()
-}
+use crate::{
+    envelopes::tree,
+    tests::{log, secret},
+};
 
 fn statement(n: u64) -> Statement {
     let text = format!("key ak_{n}\nstatus active\n");
@@ -22,8 +16,7 @@ fn statement(n: u64) -> Statement {
 
 fn receipt(index: u64, size: u64) -> Vec<u8> {
     let leaves: Vec<_> = (0..size).map(|n| statement(n).entry().hash()).collect();
-    let mut tree = TileTree::new(0, |_| Err("no stored tile".to_owned()));
-    tree.append(&leaves).unwrap();
+    let mut tree = tree(&leaves).unwrap();
     let hashes = tree.inclusion_proof(index).unwrap();
     let sign = |message: &[u8]| secret(3).sign(message).to_bytes();
     let origin = log(3).name().to_owned();

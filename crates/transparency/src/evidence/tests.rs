@@ -1,15 +1,10 @@
 //! Tests of evidence.
 
-use ed25519_dalek::{Signer, SigningKey};
-
 use super::*;
 use crate::{
-    checkpoint::Checkpoint,
-    envelopes::EnvelopePlace,
+    envelopes::{EnvelopePlace, tree},
     hash::TreeHash,
-    key::{SignatureType, VerifierKey},
-    note::SignatureLine,
-    tile_tree::TileTree,
+    tests::{log, signed_checkpoint},
     witness::WitnessKey,
 };
 
@@ -44,14 +39,9 @@ fn statements(evidence: &str) -> Vec<Statement> {
 fn evidence(text: &str, numbers: &[usize]) -> Evidence {
     let statements = statements(text);
     let leaves: Vec<_> = statements.iter().map(|statement| statement.entry().hash()).collect();
-    let mut tree = TileTree::new(0, |_| Err("no stored tile".to_owned()));
-    tree.append(&leaves).unwrap();
-    let (origin, size, root) = (log().name().to_owned(), tree.size(), tree.root().unwrap());
-    let checkpoint = Checkpoint { origin, size, root }.to_string();
-    let signature = secret().sign(checkpoint.as_bytes()).to_bytes();
-    let signatures =
-        vec![SignatureLine::of_log(&log(), signature), witness().cosign(&checkpoint, NOW).unwrap()];
-    let checkpoint = Note::new(checkpoint, signatures);
+    let mut tree = tree(&leaves).unwrap();
+    let mut checkpoint = signed_checkpoint(3, tree.size(), tree.root().unwrap());
+    checkpoint.add(witness().cosign(checkpoint.text(), NOW).unwrap());
     let mut entry = |number: usize| {
         let index = u64::try_from(number).unwrap();
         let hashes = tree.inclusion_proof(index).unwrap();
@@ -65,22 +55,13 @@ fn good() -> Evidence {
     evidence(&format!("{ENVELOPE}{FACTS}{NAMES}"), &[2, 0, 4, 1])
 }
 
-fn secret() -> SigningKey {
-    SigningKey::from_bytes(&[3; 32])
-}
-
-fn log() -> VerifierKey {
-    let public = secret().verifying_key().to_bytes();
-    VerifierKey::new("example.org/log", SignatureType::Ed25519, &public).unwrap()
-}
-
 fn witness() -> WitnessKey {
     WitnessKey::new("w.example", &[4; 32]).unwrap()
 }
 
 fn policy() -> Policy {
     let witness = witness();
-    let text = format!("log {}\nwitness w {}\nquorum w\n", log(), witness.public());
+    let text = format!("log {}\nwitness w {}\nquorum w\n", log(3), witness.public());
     Policy::parse(&text).unwrap()
 }
 

@@ -1,23 +1,20 @@
 //! Tests of policies and proofs.
 
-use ed25519_dalek::{Signer, SigningKey};
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    entry::Statement, hash::TreeHash, key::SignatureType, note::SignatureLine, tile_tree::TileTree,
+    entry::Statement,
+    envelopes::tree,
+    hash::TreeHash,
+    tests::{self, signed_checkpoint},
     witness::WitnessKey,
 };
 
 const NOW: u64 = 1_700_000_000;
 
-fn secret(number: u8) -> SigningKey {
-    SigningKey::from_bytes(&[number; 32])
-}
-
 fn log() -> VerifierKey {
-    let public = secret(100).verifying_key().to_bytes();
-    VerifierKey::new("example.org/log", SignatureType::Ed25519, &public).unwrap()
+    tests::log(100)
 }
 
 fn witness_key(number: u8) -> WitnessKey {
@@ -47,12 +44,8 @@ fn cosign(note: &mut Note, number: u8, at: u64) {
 fn proof(index: u64, size: u64) -> LogProof {
     let statements: Vec<_> = (0..size).map(statement).collect();
     let leaves: Vec<_> = statements.iter().map(|statement| statement.entry().hash()).collect();
-    let mut tree = TileTree::new(0, |_| Err("no stored tile".to_owned()));
-    tree.append(&leaves).unwrap();
-    let text = Checkpoint { origin: log().name().to_owned(), size, root: tree.root().unwrap() }
-        .to_string();
-    let signature = secret(100).sign(text.as_bytes()).to_bytes();
-    let mut note = Note::new(text, vec![SignatureLine::of_log(&log(), signature)]);
+    let mut tree = tree(&leaves).unwrap();
+    let mut note = signed_checkpoint(100, size, tree.root().unwrap());
     cosign(&mut note, 1, NOW - 10);
     cosign(&mut note, 2, NOW - 20);
     let extra = statement(index).to_string().into_bytes();
@@ -210,12 +203,7 @@ fn a_policy_counts_witnesses_of_both_types() {
 
 #[test]
 fn another_log_is_refused() {
-    let other = VerifierKey::new(
-        "example.org/log",
-        SignatureType::Ed25519,
-        secret(9).verifying_key().as_bytes(),
-    );
-    let policy = Policy::parse(&format!("log {}\nquorum none\n", other.unwrap())).unwrap();
+    let policy = Policy::parse(&format!("log {}\nquorum none\n", tests::log(9))).unwrap();
     let refused = policy.accept(&proof(0, 1), &statement(0).entry(), NOW);
     assert_eq!(refused, Err(Refused::UnknownLog("example.org/log".to_owned())));
 }

@@ -130,7 +130,7 @@ impl Keyring {
     /// Returns the highest version of the key-encryption key, which encrypts new secrets. Returns 0 if the keyring has
     /// no key.
     pub fn newest(&self) -> u32 {
-        self.versions().last().copied().unwrap_or_default()
+        self.keys.read().keys().next_back().copied().unwrap_or_default()
     }
 
     /// Returns all versions of the key-encryption key, in ascending order.
@@ -198,6 +198,14 @@ pub(crate) type Key = Zeroizing<[u8; KEY_LEN]>;
 const KEY_LEN: usize = 32;
 /// Maximum length of a line of a key file: ten digits, a colon and 44 characters of base64.
 const LINE_LEN_MAX: usize = 55;
+
+#[cfg(test)]
+impl Keyring {
+    /// Returns a keyring of these versions. Each key is 32 times a byte.
+    pub(super) fn of_bytes(keys: &[(u32, u8)]) -> Self {
+        Self::of_keys(keys.iter().map(|(version, byte)| (*version, Zeroizing::new([*byte; 32]))))
+    }
+}
 
 #[cfg(test)]
 mod tests {

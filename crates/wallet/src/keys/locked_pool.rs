@@ -1,7 +1,7 @@
 //! Stores secrets of 32 bytes in locked memory, which is not swapped to disk. The operating system limits the amount of
 //! locked memory. If the limit is reached, further secrets are stored in memory that is not locked.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use region::LockGuard;
@@ -94,12 +94,6 @@ impl Drop for LockedSecret {
             bytes.zeroize();
         }
         slabs.free.push((self.slab, self.cell));
-    }
-}
-
-impl fmt::Debug for LockedSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LockedSecret(..)")
     }
 }
 

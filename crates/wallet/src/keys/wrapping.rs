@@ -20,7 +20,7 @@ use sealpost_domain::Wrapped;
 use zeroize::Zeroizing;
 
 use super::keyring::Keyring;
-use crate::{WalletError, length_prefix::length_prefixed, random};
+use crate::{WalletError, part_list::length_prefixed, random};
 
 /// The table, row and column of an encrypted secret. The secret does not decrypt at any other location.
 pub(crate) struct StorageLocation<'a> {
@@ -130,10 +130,7 @@ mod tests {
         StorageLocation { table: "api_keys", row: b"row", column: "root" };
 
     fn keyring() -> Keyring {
-        Keyring::parse(
-            "1:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=,2:AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=",
-        )
-        .unwrap()
+        Keyring::of_bytes(&[(1, 1), (2, 2)])
     }
 
     /// Tests AES-256-GCM with test case 16 of `McGrew` and Viega, "The Galois/Counter Mode of Operation".

@@ -15,10 +15,7 @@
 mod binding;
 mod cipher;
 
-use std::{
-    fmt,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use ed25519_dalek::VerifyingKey;
 use sealpost_domain::{Channel, ChannelId, Did, Envelope, Suite};
@@ -175,20 +172,6 @@ impl ChannelReceiver {
             return None;
         }
         decrypt(&cipher(&self.secret, &draft.id)?, &header, &aad, body)
-    }
-}
-
-impl fmt::Debug for ChannelSender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChannelSender").field("draft", &self.binding.draft).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for ChannelReceiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChannelReceiver")
-            .field("draft", &self.binding.draft)
-            .finish_non_exhaustive()
     }
 }
 

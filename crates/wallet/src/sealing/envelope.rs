@@ -24,7 +24,7 @@ use super::suite::{Context, SealingPublicKey};
 use crate::{
     Identity, WalletError,
     entropy::Entropy,
-    length_prefix::length_prefixed,
+    part_list::length_prefixed,
     signing::{did, signature},
 };
 

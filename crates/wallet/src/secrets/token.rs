@@ -166,9 +166,7 @@ mod tests {
         let of = |token: &SessionToken| SessionToken::form_token(token.expose()).unwrap();
         assert_eq!(of(&one), of(&one));
         assert_ne!(of(&one), of(&other));
-        let stored =
-            one.hash().0.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
-        assert_ne!(of(&one), stored);
+        assert_ne!(of(&one), hex::encode(one.hash().0));
         assert_eq!(SessionToken::form_token("st_no token"), None);
     }
 
@@ -189,6 +187,7 @@ mod tests {
         assert_eq!(token.expose().len(), 52);
         assert_eq!(token.0.capacity(), 52);
         assert_eq!(SessionToken::hash_of(token.expose()), Some(token.hash()));
+        assert!(same_hash(&token.hash(), &token.hash()));
         assert!(!same_hash(&token.hash(), &SessionToken::generate().unwrap().hash()));
         assert_eq!(LoginSecret::hash_of(token.expose()), None);
     }
@@ -234,12 +233,6 @@ mod tests {
             let token = LoginSecret::generate().unwrap();
             prop_assert_eq!(LoginSecret::hash_of(token.expose().get(..length).unwrap()), None);
             prop_assert_eq!(LoginSecret::hash_of(&format!("{}0", token.expose())), None);
-        }
-
-        #[test]
-        fn hashes_with_equal_bytes_are_equal(a in any::<[u8; 32]>(), b in any::<[u8; 32]>()) {
-            prop_assert!(same_hash(&TokenHash(a), &TokenHash(a)));
-            prop_assert_eq!(same_hash(&TokenHash(a), &TokenHash(b)), a == b);
         }
     }
 }

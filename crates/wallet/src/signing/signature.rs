@@ -6,8 +6,6 @@ use ed25519_dalek::{Signature, SignatureError, Signer, VerifyingKey};
 use graviola::{signing::eddsa::Ed25519SigningKey as FastKey, util::is_cpu_supported};
 use zeroize::Zeroizing;
 
-use crate::WalletError;
-
 /// An Ed25519 private key, in the forms of `ed25519-dalek` and `graviola`.
 pub(crate) struct SigningKey {
     portable: ed25519_dalek::SigningKey,
@@ -40,12 +38,6 @@ impl Signer<Signature> for SigningKey {
     }
 }
 
-/// Returns the Ed25519 signature by `key` over `statement`.
-pub(crate) fn sign(key: &SigningKey, statement: &[u8]) -> Result<[u8; 64], WalletError> {
-    let signature = key.try_sign(statement).ok().ok_or(WalletError::NotSealable)?;
-    Ok(signature.to_bytes())
-}
-
 /// Returns whether `key` signed `statement`. RFC 8032 leaves open whether keys and nonces of small
 /// order are valid. This check rejects them, because one such signature can be valid for many
 /// statements.
@@ -67,7 +59,7 @@ mod tests {
             let key = SigningKey::from_bytes(&array(secret));
             assert_eq!(hex::encode(key.verifying_key().as_bytes()), public);
             let message = hex::decode(message).unwrap();
-            assert_eq!(hex::encode(sign(&key, &message).unwrap()), signature);
+            assert_eq!(hex::encode(key.sign(&message).to_bytes()), signature);
             assert!(is_valid(&key.verifying_key(), &message, &array(signature)));
             assert!(!is_valid(&key.verifying_key(), b"another", &array(signature)));
         }

@@ -5,7 +5,7 @@ use sealpost_domain::{ApiKeyId, ChannelId, Suite};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    length_prefix::length_prefixed,
+    part_list::length_prefixed,
     sealing::envelope::{EnvelopeDraft, VERSION},
 };
 

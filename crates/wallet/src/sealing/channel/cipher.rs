@@ -18,11 +18,6 @@ pub(super) struct Header {
 }
 
 impl Header {
-    fn to_bytes(&self) -> Vec<u8> {
-        let suite = [VERSION, Suite::Channel.byte()];
-        [suite.as_slice(), self.channel.as_bytes(), &self.number.to_be_bytes()].concat()
-    }
-
     pub(super) fn parse(bytes: [u8; HEADER_LEN]) -> Option<Self> {
         let rest = bytes.strip_prefix(&[VERSION, Suite::Channel.byte()])?;
         let (channel, number) = rest.split_first_chunk()?;
@@ -46,7 +41,9 @@ pub(super) fn encrypt(
 ) -> Option<Vec<u8>> {
     let end = message.len().checked_add(HEADER_LEN + TAG_LEN)?;
     let mut sealed = Zeroizing::new(Vec::with_capacity(end));
-    sealed.extend_from_slice(&header.to_bytes());
+    sealed.extend_from_slice(&[VERSION, Suite::Channel.byte()]);
+    sealed.extend_from_slice(header.channel.as_bytes());
+    sealed.extend_from_slice(&header.number.to_be_bytes());
     sealed.extend_from_slice(message);
     let place = InOutBuf::from(sealed.get_mut(HEADER_LEN..)?);
     let tag = cipher.encrypt_inout_detached(&header.nonce().into(), aad, place).ok()?;
