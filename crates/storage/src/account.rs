@@ -3,6 +3,5 @@
 
 pub(crate) mod activity;
 mod closing;
-pub(crate) mod erased_handles;
 pub(crate) mod session_details;
 pub(crate) mod used_forms;

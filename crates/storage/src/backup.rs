@@ -7,6 +7,7 @@ use std::{io, path::Path};
 
 use diesel::{
     connection::SimpleConnection,
+    dsl::sql,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Text},
@@ -21,6 +22,8 @@ use crate::{
         fault::{Fault, refused},
     },
     database::Database,
+    query::statement::Statement,
+    schema::database_identity,
 };
 
 /// The reasons why a backup fails or is refused.
@@ -55,24 +58,6 @@ impl From<diesel::result::Error> for BackupFault {
     }
 }
 
-#[derive(QueryableByName)]
-struct Check {
-    #[diesel(sql_type = Text)]
-    integrity_check: String,
-}
-
-#[derive(QueryableByName)]
-struct Tables {
-    #[diesel(sql_type = BigInt)]
-    required: i64,
-}
-
-#[derive(QueryableByName)]
-struct Identity {
-    #[diesel(sql_type = Text)]
-    id: String,
-}
-
 impl Database {
     /// Copies all committed data of an SQLite database into a new file, and checks the copy. The file gets its name
     /// when it is complete and on disk. Other transactions do not wait for the backup. Refuses PostgreSQL.
@@ -103,13 +88,11 @@ impl Database {
 /// If a write-ahead log is beside the file, SQLite applies the log.
 pub fn check_backup(file: &Path) -> Result<String, BackupFault> {
     let mut conn = open_copy(file)?;
-    let found: Vec<Check> = sql_query("PRAGMA integrity_check").load(&mut conn)?;
+    let check = Statement::<_, Text>::query("PRAGMA integrity_check");
+    let found: Vec<String> = check.load(&mut conn)?;
     match &found[..] {
-        [Check { integrity_check }] if integrity_check == "ok" => identity(&mut conn),
-        other => {
-            let message = other.first().map(|check| check.integrity_check.clone());
-            Err(BackupFault::Damaged(message.unwrap_or_default()))
-        }
+        [result] if result == "ok" => identity(&mut conn),
+        other => Err(BackupFault::Damaged(other.first().cloned().unwrap_or_default())),
     }
 }
 
@@ -124,12 +107,11 @@ fn open_copy(file: &Path) -> Result<SqliteConnection, BackupFault> {
 }
 
 fn identity(conn: &mut SqliteConnection) -> Result<String, BackupFault> {
-    let tables: Tables = sql_query(TABLES).get_result(conn)?;
-    if tables.required < REQUIRED {
+    let tables: i64 = diesel::select(sql::<BigInt>(TABLES)).get_result(conn)?;
+    if tables < REQUIRED {
         return Err(BackupFault::Foreign);
     }
-    let found: Identity = sql_query("SELECT id FROM database_identity").get_result(conn)?;
-    Ok(found.id)
+    Ok(database_identity::table.select(database_identity::id).first(conn)?)
 }
 
 fn copy(connection: AnyConnection, file: &Path) -> Result<(), BackupFault> {
@@ -145,6 +127,6 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), BackupFault> {
 }
 
 /// Counts the tables by which a database of Sealpost is recognised.
-const TABLES: &str = "SELECT count(*) AS required FROM sqlite_master WHERE type = 'table'
-    AND name IN ('__diesel_schema_migrations', 'accounts', 'api_keys', 'database_identity', 'kek_marks')";
+const TABLES: &str = "(SELECT count(*) FROM sqlite_master WHERE type = 'table'
+    AND name IN ('__diesel_schema_migrations', 'accounts', 'api_keys', 'database_identity', 'kek_marks'))";
 const REQUIRED: i64 = 5;

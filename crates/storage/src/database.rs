@@ -4,20 +4,19 @@ use std::{
     io,
     path::Path,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
+use parking_lot::FairMutex;
 use sealpost_domain::ports::{Durability, RowAuthenticator, StoreError};
 
 use crate::{
     connection::{
         AnyConnection,
         access_hook::AccessHook,
-        checkpointer::{Checkpointer, StartFault, checkpoint},
+        checkpointer::{Checkpointer, checkpoint},
         connect::{self, ConnectFault, Target},
         durable_commits::DurableCommits,
         encryption,
-        fair_mutex::FairMutex,
         fault::{Fault, refused, unavailable},
         journaled_acts::SharedJournal,
         pool::{self, Pool},
@@ -51,8 +50,10 @@ pub struct Database {
     /// The separate connection of the committer, the thread that stores sends in batches. `None` on SQLite, where the
     /// committer waits for the write lock like other writers.
     committer: Option<Arc<CommitterConnection>>,
-    /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
-    pub(crate) write_lock: Option<Arc<FairMutex>>,
+    /// The lock that serialises writers on SQLite; `None` on PostgreSQL. Writers get the lock in the order of arrival.
+    /// The pool of connections is not fair: a busy writer that returns the only connection and immediately takes the
+    /// connection again would starve all other writers.
+    pub(crate) write_lock: Option<Arc<FairMutex<()>>>,
     /// The thread that runs the checkpoints of SQLite; `None` on PostgreSQL.
     pub(crate) checkpointer: Option<Arc<Checkpointer>>,
     /// The webhook at which the next [claim](sealpost_domain::ports::Claim) of due deliveries continues its search.
@@ -64,7 +65,6 @@ pub struct Database {
     pub(crate) journal: SharedJournal,
     pub(crate) row_tags: RowTags,
     pub(crate) durable_commits: Arc<DurableCommits>,
-    pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
     /// Path of the SQLite file; `None` for PostgreSQL.
     pub(crate) file: Option<Arc<Path>>,
@@ -113,14 +113,13 @@ impl Database {
                 let readers =
                     open("readers", Target::SqliteReader(path.clone()), settings.pool_max)
                         .map_err(unusable)?;
-                let write_lock = Arc::<FairMutex>::default();
-                let checkpointer = Checkpointer::start(&target, &settings, Arc::clone(&write_lock));
+                let write_lock = Arc::<FairMutex<()>>::default();
+                let connection = connect::connect(&target, &settings).map_err(unusable)?;
+                let lock = Arc::clone(&write_lock);
+                let checkpointer = Checkpointer::start(connection, target, settings, lock);
                 Ok(Self {
                     file: Some(path.into()),
-                    checkpointer: Some(Arc::new(checkpointer.map_err(|fault| match fault {
-                        StartFault::Connect(fault) => unusable(fault),
-                        StartFault::Thread(error) => unavailable(error),
-                    })?)),
+                    checkpointer: Some(Arc::new(checkpointer.map_err(unavailable)?)),
                     ..Self::new((writers, readers), commits, Some(write_lock), cache, settings)
                 })
             }
@@ -130,7 +129,7 @@ impl Database {
     fn new(
         (writers, readers): (Pool, Pool),
         durable_commits: DurableCommits,
-        write_lock: Option<Arc<FairMutex>>,
+        write_lock: Option<Arc<FairMutex<()>>>,
         facts_cache: Arc<FactsCache>,
         settings: Settings,
     ) -> Self {
@@ -147,7 +146,6 @@ impl Database {
             journal: SharedJournal::default(),
             row_tags: RowTags::default(),
             durable_commits: Arc::new(durable_commits),
-            write_timeout: settings.connection_timeout,
             settings,
             file: None,
             hook: AccessHook::default(),

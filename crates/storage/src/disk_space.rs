@@ -2,12 +2,13 @@
 
 use std::{fs::metadata, path::Path};
 
-use diesel::{prelude::*, sql_query, sql_types::BigInt};
+use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use rustix::process::{Resource, getrlimit};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
     owned_file::with_suffix,
+    rows::columns,
 };
 
 /// Returns the free bytes of the disk that contains `file`. Space that is reserved for root does not count.
@@ -28,8 +29,8 @@ pub(crate) fn has_reached_size_limit(file: &Path) -> bool {
 /// file grows, and never returns them to the disk.
 pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
     let AnyConnection::Sqlite(conn) = conn else { return Ok(0) };
-    let pages: Number = sql_query(REUSABLE).get_result(conn)?;
-    u64::try_from(pages.number).map_err(|_negative| Fault::Corrupt("number of unused pages"))
+    let bytes: i64 = diesel::select(sql::<BigInt>(REUSABLE)).get_result(conn)?;
+    columns::number(bytes, "number of unused pages")
 }
 
 /// Returns true if less than `min` bytes are available: `free` bytes on the disk plus `reusable` bytes inside the
@@ -41,15 +42,9 @@ pub(crate) fn is_short(min: u64, free: u64, reusable: u64) -> bool {
     free < min / 4 || free.saturating_add(reusable) < min
 }
 
-#[derive(QueryableByName)]
-struct Number {
-    #[diesel(sql_type = BigInt)]
-    number: i64,
-}
-
-const REUSABLE: &str = "/* disk_space.reusable */
-    SELECT f.freelist_count * s.page_size AS number
-    FROM pragma_freelist_count AS f, pragma_page_size AS s";
+const REUSABLE: &str = "/* disk_space.reusable */ (
+    SELECT f.freelist_count * s.page_size
+    FROM pragma_freelist_count AS f, pragma_page_size AS s)";
 
 #[cfg(test)]
 mod tests {

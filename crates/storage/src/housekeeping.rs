@@ -8,6 +8,4 @@ pub(crate) mod nodes;
 pub(crate) mod partitions;
 mod purge_attempts;
 pub(crate) mod purge_cursor;
-mod purge_events;
 pub(crate) mod read_ahead;
-pub(crate) mod task_turn;

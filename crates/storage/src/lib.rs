@@ -60,7 +60,6 @@
 //! - Settings belong to the connection. Behind a pooler such as `PgBouncer` in transaction mode, the role needs them as
 //!   defaults. A pooler without prepared statements needs [`Settings::has_pooler`].
 
-mod abort;
 mod account;
 mod backup;
 mod connection;
@@ -83,7 +82,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use abort::Abort;
 pub use account::used_forms::UsedForm;
 pub use backup::{BackupFault, backup_identity, check_backup};
 pub use connection::access_hook::Access;
@@ -93,9 +91,10 @@ pub use connection::server_info::{DatabaseInfo, ServerInfo};
 pub use connection::transaction::Reader;
 pub use connection::transaction::Transaction;
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
+pub use connection::work::Abort;
 pub use connection::write_gate::{LastCommit, WriteFault};
 pub use database::{Database, PoolState};
+pub use kek_rotation::kek_versions::WrappedKek;
 pub use kek_rotation::retag::{RetaggedPage, Retagging, TaggedTable};
-pub use kek_rotation::wrapped_keks::WrappedKek;
 pub use moving::{MoveSource, MovedRows};
 pub use settings::Settings;

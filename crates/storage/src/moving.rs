@@ -51,12 +51,7 @@ impl Database {
         progress: &dyn Fn(&str, u64),
     ) -> Result<Vec<MovedRows>, StoreError> {
         let begin = || Ok(self.begin(Durability::Durable)?.without_deadline());
-        let moved = Self::write_in(begin, |tx| {
-            tx.run(|conn| match conn {
-                AnyConnection::Postgres(_) => receive(conn, source, progress),
-                AnyConnection::Sqlite(_) => Err(Fault::Refused(MoveFault::NotPostgres.into())),
-            })
-        });
+        let moved = Self::write_in(begin, |tx| tx.run(|conn| receive(conn, source, progress)));
         moved.map_err(|error| self.with_missing_rights(error))
     }
 }

@@ -13,7 +13,6 @@ pub(crate) mod receipts;
 pub(crate) mod redelivery;
 pub(crate) mod relays;
 pub(crate) mod rotations;
-mod sent;
 pub(crate) mod statements;
 pub(crate) mod success_throttle;
 pub(crate) mod waiting;

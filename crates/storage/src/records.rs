@@ -16,7 +16,6 @@ pub(crate) mod issuer_keys;
 pub(crate) mod log;
 pub(crate) mod overview;
 pub(crate) mod policies;
-pub(crate) mod retiring_secrets;
 pub(crate) mod revocation;
 pub(crate) mod stats;
 pub(crate) mod webhooks;

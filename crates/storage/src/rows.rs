@@ -1,7 +1,6 @@
 //! The types of database rows, with their columns and the conversions from and to domain types.
 
 pub(crate) mod attempt;
-pub(crate) mod channel;
 pub(crate) mod columns;
 pub(crate) mod delivery;
 pub(crate) mod envelope;
@@ -14,4 +13,3 @@ pub(crate) mod row_tags;
 pub(crate) mod session;
 pub(crate) mod usage;
 pub(crate) mod webhook;
-pub(crate) mod webhook_record;

@@ -38,17 +38,12 @@ diesel::table! {
         token -> Binary,
         account_id -> Text,
         expires_at -> BigInt,
-    }
-}
-
-diesel::table! {
-    /// The last confirmation of a session: the time at which the client entered the login secret again. The columns
-    /// belong to the table `sessions`. Declared separately, because the admission facts (the rows that a send is
-    /// decided on) do not include them.
-    #[sql_name = "sessions"]
-    session_confirmations (token) {
-        token -> Binary,
-        account_id -> Text,
+        started_at -> BigInt,
+        last_used_at -> Nullable<BigInt>,
+        client_address -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
+        tag -> Nullable<Binary>,
+        /// Time at which the client last entered the login secret again.
         confirmed_at -> Nullable<BigInt>,
         confirmation_tag -> Nullable<Binary>,
     }
@@ -65,22 +60,6 @@ diesel::table! {
         created_at -> BigInt,
         expires_at -> BigInt,
         last_used_at -> Nullable<BigInt>,
-        tag -> Nullable<Binary>,
-    }
-}
-
-diesel::table! {
-    /// The columns of the table `sessions` that the owner sees. Declared separately, because the declaration `sessions`
-    /// has only the columns that the admission facts (the rows that a send is decided on) need.
-    #[sql_name = "sessions"]
-    session_details (token) {
-        token -> Binary,
-        account_id -> Text,
-        expires_at -> BigInt,
-        started_at -> BigInt,
-        last_used_at -> Nullable<BigInt>,
-        client_address -> Nullable<Text>,
-        user_agent -> Nullable<Text>,
         tag -> Nullable<Binary>,
     }
 }
@@ -594,8 +573,6 @@ diesel::table! {
 
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
-diesel::joinable!(deliveries -> envelopes (event_id));
-diesel::joinable!(deliveries -> webhooks (webhook_id));
 diesel::joinable!(handles -> api_keys (api_key_id));
 diesel::joinable!(idempotency_keys -> envelopes (envelope_id));
 diesel::joinable!(policies -> api_keys (api_key_id));

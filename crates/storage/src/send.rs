@@ -5,8 +5,5 @@ pub(crate) mod facts;
 pub(crate) mod facts_cache;
 pub(crate) mod idempotency;
 pub(crate) mod ledger;
-pub(crate) mod policies;
 pub(crate) mod statements;
-pub(crate) mod stored_bytes;
-mod thresholds;
 pub(crate) mod usage_rows;

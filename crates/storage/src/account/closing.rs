@@ -13,11 +13,12 @@ use sealpost_domain::{
     ports::{ClosedPortion, Closing, ClosingExtent, DeletedRows, JournaledAct, StoreError},
 };
 
-use super::{activity, erased_handles};
+use super::activity;
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::deleted_webhooks,
     query::row_lock::{Locked, RowLock},
+    records::handles,
     rows::columns,
     schema::{accounts as a, api_keys as k, handles as h},
 };
@@ -125,11 +126,11 @@ fn begin(
     extent: ClosingExtent,
     now: Timestamp,
 ) -> Result<Option<Closing>, Fault> {
-    let locked = Locked::new(a::table.find(account), RowLock::Alone);
-    let found = on_backend!(conn, c => locked.get_result::<AccountRow>(c).optional())?;
-    let Some(AccountRow { closed_at, closing, erased_at, partner_id, .. }) = found else {
-        return Ok(None);
-    };
+    type Row = (Option<i64>, Option<String>, Option<i64>, Option<String>);
+    let columns = (a::closed_at, a::closing, a::erased_at, a::partner_id);
+    let locked = Locked::new(a::table.find(account).select(columns), RowLock::Alone);
+    let found = on_backend!(conn, c => locked.get_result::<Row>(c).optional())?;
+    let Some((closed_at, closing, erased_at, partner_id)) = found else { return Ok(None) };
     let is_erasing = extent == ClosingExtent::Erase
         || closing.as_deref() == Some(ClosingExtent::Erase.as_str())
         || erased_at.is_some();
@@ -166,7 +167,7 @@ fn next_handle(
 }
 
 fn erase_handle(conn: &mut AnyConnection, handle: &str, key: &ApiKeyId) -> Result<(), Fault> {
-    erased_handles::insert(conn, handle)?;
+    handles::insert_erased(conn, handle)?;
     diesel::delete(h::table.find(handle)).execute(conn)?;
     let key = k::table.find(key.to_string());
     diesel::update(key).set(k::handle.eq(None::<String>)).execute(conn)?;
@@ -215,10 +216,12 @@ fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<Stri
 }
 
 fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedRows, Fault> {
-    let idempotency_keys = delete_some(conn, DELETE_IDEMPOTENCY_KEYS, key, limit)?;
-    let daily_counts = delete_some(conn, DELETE_DAILY_COUNTS, key, limit)?;
-    let contacts = delete_some(conn, DELETE_CONTACTS, key, limit)?;
-    let statements = delete_some(conn, DELETE_LOG_STATEMENTS, key, limit)?;
+    let idempotency_keys = delete_some(conn, "idempotency_keys", "idempotency_key", key, limit)?;
+    let daily_counts = delete_some(conn, "daily_counts", "day", key, limit)?;
+    let contacts = delete_some(conn, "contacts", "contact", key, limit)?;
+    // Also deletes statements that are not in the log yet, such as the revocation of the key. An entry of the log
+    // contains only a hash, so without its statement an entry proves nothing about the erased account.
+    let statements = delete_some(conn, "log_statements", "id", key, limit)?;
     let mut rows =
         DeletedRows { idempotency_keys, daily_counts, contacts, ..DeletedRows::default() };
     if idempotency_keys.max(daily_counts).max(contacts).max(statements) < u64::from(limit) {
@@ -233,13 +236,20 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
     Ok(rows)
 }
 
+/// Deletes up to `limit` rows of an API key from a table. `column` distinguishes the rows of the key.
 fn delete_some(
     conn: &mut AnyConnection,
-    deletion: &'static str,
+    table: &str,
+    column: &str,
     key: &str,
     limit: u32,
 ) -> Result<u64, Fault> {
-    let delete = sql_query(deletion).bind::<Text, _>(key).bind::<BigInt, _>(i64::from(limit));
+    let text = format!(
+        "/* closing.delete_{table} */ DELETE FROM {table} WHERE api_key_id = $1 AND {column} IN (
+             SELECT {column} FROM {table} WHERE api_key_id = $1 LIMIT $2
+         )"
+    );
+    let delete = sql_query(text).bind::<Text, _>(key).bind::<BigInt, _>(i64::from(limit));
     columns::number(delete.execute(conn)?, "number of rows")
 }
 
@@ -259,44 +269,7 @@ fn finish(
     Ok(diesel::update(of_extent).set(a::closing.eq(None::<String>)).execute(conn)? == 1)
 }
 
-/// A row of the table `accounts`.
-#[derive(Queryable)]
-#[expect(dead_code, reason = "the type has all columns of the table")]
-struct AccountRow {
-    id: String,
-    login_secret: Vec<u8>,
-    recovery_code: Option<Vec<u8>>,
-    partner_id: Option<String>,
-    created_at: i64,
-    closed_at: Option<i64>,
-    erased_at: Option<i64>,
-    closing: Option<String>,
-    tag: Option<Vec<u8>>,
-}
-
 /// The label that erasure gives to all API keys of an account.
 const ERASED_LABEL: &str = "erased";
-
-const DELETE_IDEMPOTENCY_KEYS: &str = "/* closing.delete_idempotency_keys */
-    DELETE FROM idempotency_keys WHERE api_key_id = $1 AND idempotency_key IN (
-        SELECT idempotency_key FROM idempotency_keys WHERE api_key_id = $1 LIMIT $2
-    )";
-
-const DELETE_DAILY_COUNTS: &str = "/* closing.delete_daily_counts */
-    DELETE FROM daily_counts WHERE api_key_id = $1 AND day IN (
-        SELECT day FROM daily_counts WHERE api_key_id = $1 LIMIT $2
-    )";
-
-const DELETE_CONTACTS: &str = "/* closing.delete_contacts */
-    DELETE FROM contacts WHERE api_key_id = $1 AND contact IN (
-        SELECT contact FROM contacts WHERE api_key_id = $1 LIMIT $2
-    )";
-
-/// Also deletes statements that are not in the log yet, such as the revocation of the key. An entry of the log contains
-/// only a hash, so without its statement an entry proves nothing about the erased account.
-const DELETE_LOG_STATEMENTS: &str = "/* closing.delete_log_statements */
-    DELETE FROM log_statements WHERE id IN (
-        SELECT id FROM log_statements WHERE api_key_id = $1 LIMIT $2
-    )";
 
 const EMPTY_LISTS: &str = "/* closing.empty_lists */ UPDATE policies SET allowed = '', blocked = '' WHERE api_key_id = $1";

@@ -14,9 +14,9 @@ use crate::{
         on_backend,
         transaction::{Reader, Transaction},
     },
-    query::any_of::any_token,
+    query::{any_of::any_token, row_types::columns_of},
     rows::{columns, session},
-    schema::session_details as s,
+    schema::sessions as s,
 };
 
 impl Transaction {
@@ -83,14 +83,15 @@ impl Reader {
                 .filter(s::account_id.eq(account.to_string()))
                 .filter(s::expires_at.gt(now.as_millis()))
                 .order(s::expires_at.desc())
-                .limit(limit.into());
+                .limit(limit.into())
+                .select(columns_of::<SessionDetailsRow>());
             live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
         })
     }
 }
 
-/// A row of the table `sessions`, with all columns.
-#[derive(Debug, Insertable, Queryable)]
+/// A row of the table `sessions`, without its confirmation.
+#[derive(Debug, Insertable, Queryable, Selectable)]
 #[diesel(table_name = s, treat_none_as_default_value = false)]
 struct SessionDetailsRow {
     token: Vec<u8>,

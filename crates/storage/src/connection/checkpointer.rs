@@ -13,13 +13,12 @@ use std::{
 use diesel::{
     SqliteConnection, connection::SimpleConnection as _, prelude::*, sql_query, sql_types::BigInt,
 };
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, FairMutex, Mutex};
 
 use crate::{
     connection::{
         AnyConnection,
         connect::{ConnectFault, Target, connect},
-        fair_mutex::FairMutex,
         gradual_flush::{GradualFlush, bytes_changed_by_thread},
     },
     settings::Settings,
@@ -58,26 +57,16 @@ pub(crate) struct LogState {
     pub(crate) checkpointed: i64,
 }
 
-/// The reasons why the thread could not be started.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StartFault {
-    #[error(transparent)]
-    Connect(#[from] ConnectFault),
-    #[error("cannot start the thread for checkpoints")]
-    Thread(#[from] io::Error),
-}
-
 impl Checkpointer {
-    /// Opens a connection, and starts the thread. `write_lock` is the lock that all writers of this process hold.
+    /// Starts the thread with a connection to `target`. `write_lock` is the lock that all writers of this process hold.
     pub(crate) fn start(
-        target: &Target,
-        settings: &Settings,
-        write_lock: Arc<FairMutex>,
-    ) -> Result<Self, StartFault> {
-        let connection = connect(target, settings)?;
+        connection: AnyConnection,
+        target: Target,
+        settings: Settings,
+        write_lock: Arc<FairMutex<()>>,
+    ) -> io::Result<Self> {
         let signals = Arc::<Signals>::default();
         let received = Arc::clone(&signals);
-        let (target, settings) = (target.clone(), *settings);
         let thread = thread::Builder::new().name("checkpointer".to_owned()).spawn(move || {
             let AnyConnection::Sqlite(connection) = connection else { return };
             let signals = Arc::clone(&received);
@@ -160,7 +149,7 @@ struct Work {
     connection: SqliteConnection,
     target: Target,
     settings: Settings,
-    write_lock: Arc<FairMutex>,
+    write_lock: Arc<FairMutex<()>>,
     signals: Arc<Signals>,
     /// Copies a long log in portions. `None` until the log has become long because a reader prevented its copying.
     portions: Option<Portions>,
@@ -195,7 +184,7 @@ impl Work {
             checkpoint(&mut self.connection, "PASSIVE")?;
         }
         // If the lock times out, the last pass also runs while other threads write, which is harmless.
-        let _guard = self.write_lock.lock(self.settings.connection_timeout);
+        let _guard = self.write_lock.try_lock_for(self.settings.connection_timeout);
         let LogState { log, checkpointed } = checkpoint(&mut self.connection, "PASSIVE")?;
         Ok(checkpointed < log)
     }
@@ -233,7 +222,7 @@ impl Work {
         };
         let begun = portions.reader.batch_execute("BEGIN; SELECT id FROM database_identity");
         let written = begun.and_then(|()| {
-            let guard = self.write_lock.lock(self.settings.connection_timeout);
+            let guard = self.write_lock.try_lock_for(self.settings.connection_timeout);
             // If the lock times out, other threads have written pages since the read transaction began. No further page
             // is needed.
             guard.map_or(Ok(()), |_guard| self.connection.batch_execute(LATER_WRITE))

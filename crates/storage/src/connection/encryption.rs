@@ -205,15 +205,12 @@ const ADVICE: [(&str, &str); 7] = [
         "root certificate file",
         "the authority of the database server cannot be read: correct sslrootcert in the database URL",
     ),
-    (
-        "requires a valid client certificate",
-        "the database server demands a client certificate: give sslcert=FILE and sslkey=FILE in the database URL",
-    ),
-    (
-        "certificate required",
-        "the database server demands a client certificate: give sslcert=FILE and sslkey=FILE in the database URL",
-    ),
+    ("requires a valid client certificate", NO_CERTIFICATE),
+    ("certificate required", NO_CERTIFICATE),
 ];
+
+const NO_CERTIFICATE: &str = "the database server demands a client certificate: give sslcert=FILE and sslkey=FILE in the \
+                              database URL";
 
 const REJECTED: &str = "the certificate of the database server is rejected: renew it if it has expired; otherwise give \
                         the certificate of its authority with sslrootcert=FILE in the database URL";

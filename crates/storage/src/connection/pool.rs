@@ -88,7 +88,10 @@ pub(crate) fn open(
         .idle_timeout(Some(IDLE_MAX))
         .test_on_check_out(true)
         .error_handler(Box::new(ErrorLog))
-        .event_handler(Box::new(PoolMetrics::new(name)))
+        .event_handler(Box::new(PoolMetrics {
+            wait: histogram!(POOL_WAIT, "pool" => name),
+            timeouts: counter!(POOL_TIMEOUTS, "pool" => name),
+        }))
         .build_unchecked(manager))
 }
 
@@ -137,15 +140,6 @@ impl HandleError<ConnectFault> for ErrorLog {
 struct PoolMetrics {
     wait: Histogram,
     timeouts: Counter,
-}
-
-impl PoolMetrics {
-    fn new(name: &'static str) -> Self {
-        Self {
-            wait: histogram!(POOL_WAIT, "pool" => name),
-            timeouts: counter!(POOL_TIMEOUTS, "pool" => name),
-        }
-    }
 }
 
 impl HandleEvent for PoolMetrics {

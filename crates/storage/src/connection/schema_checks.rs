@@ -14,6 +14,7 @@ use crate::{
     connection::{AnyConnection, fault::refused},
     database::Database,
     migrations::VersionFault,
+    query::statement::Statement,
 };
 
 /// Rights that migrations and the partitions of housekeeping need, and that the role of the connection lacks. `Display`
@@ -29,13 +30,6 @@ pub struct MissingRights {
     /// Partitioned tables and partitions of other owners.
     #[diesel(sql_type = Array<Text>)]
     foreign_tables: Vec<String>,
-}
-
-/// A table without a replica identity.
-#[derive(QueryableByName)]
-struct UnidentifiedTable {
-    #[diesel(sql_type = Text)]
-    name: String,
 }
 
 impl Database {
@@ -68,8 +62,7 @@ impl Database {
     pub fn unidentified_tables(&self) -> Result<Vec<String>, StoreError> {
         self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(Vec::new()) };
-            let tables: Vec<UnidentifiedTable> = sql_query(UNIDENTIFIED).load(pg)?;
-            Ok(tables.into_iter().map(|table| table.name).collect())
+            Ok(Statement::<_, Text>::query(UNIDENTIFIED).load(pg)?)
         })
     }
 }
@@ -110,7 +103,7 @@ const RIGHTS: &str = "/* schema_checks.rights */
 /// The query of [`Database::unidentified_tables`]. Checks each partition, because a partition has its own replica
 /// identity.
 const UNIDENTIFIED: &str = "/* schema_checks.unidentified */
-    SELECT c.oid::regclass::text AS name FROM pg_class AS c
+    SELECT c.oid::regclass::text FROM pg_class AS c
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'
         AND EXISTS (SELECT FROM pg_publication WHERE pubupdate OR pubdelete)
         AND NOT CASE c.relreplident

@@ -48,7 +48,8 @@ impl Database {
         self.look_up(|conn| match conn {
             AnyConnection::Postgres(_) => info_of_postgres(conn),
             AnyConnection::Sqlite(_) => {
-                let version = text(conn, "sqlite_version()")?;
+                let version = diesel::select(sql::<Text>("sqlite_version()"));
+                let version: String = version.get_result(conn)?;
                 Ok(DatabaseInfo { engine: format!("SQLite {version}"), server: None })
             }
         })
@@ -56,46 +57,42 @@ impl Database {
 }
 
 fn info_of_postgres(conn: &mut AnyConnection) -> Result<DatabaseInfo, Fault> {
-    let engine = format!("PostgreSQL {}", text(conn, "current_setting('server_version')")?);
-    let version = number(conn, "current_setting('server_version_num')::bigint")?;
-    let now = number(conn, "(extract(epoch FROM clock_timestamp()) * 1000)::bigint")?;
-    let connections_max = number(conn, "current_setting('max_connections')::bigint")?;
-    let standbys = number(conn, "(SELECT count(*) FROM pg_stat_replication)")?;
-    let waits_for_standby = is_true(
-        conn,
-        "current_setting('synchronous_standby_names') <> '' \
-         AND current_setting('synchronous_commit') IN ('on', 'remote_apply')",
-    )?;
-    let has_session_defaults = is_true(conn, SESSION_DEFAULTS)?;
-    let is_durable = is_true(
-        conn,
-        "current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'",
-    )?;
-    let now = Timestamp::from_millis(now);
-    Ok(DatabaseInfo {
-        engine,
-        server: Some(ServerInfo {
-            version,
-            now,
-            connections_max,
-            has_session_defaults,
-            standbys,
-            waits_for_standby,
-            is_durable,
-        }),
-    })
-}
-
-fn text(conn: &mut AnyConnection, expression: &str) -> Result<String, Fault> {
-    Ok(diesel::select(sql::<Text>(expression)).get_result(conn)?)
-}
-
-fn is_true(conn: &mut AnyConnection, expression: &str) -> Result<bool, Fault> {
-    Ok(diesel::select(sql::<Bool>(expression)).get_result(conn)?)
-}
-
-fn number(conn: &mut AnyConnection, expression: &str) -> Result<i64, Fault> {
-    Ok(diesel::select(sql::<BigInt>(expression)).get_result(conn)?)
+    type Row = (String, i64, i64, i64, bool, i64, bool, bool);
+    let facts = (
+        sql::<Text>("current_setting('server_version')"),
+        sql::<BigInt>("current_setting('server_version_num')::bigint"),
+        sql::<BigInt>("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+        sql::<BigInt>("current_setting('max_connections')::bigint"),
+        sql::<Bool>(SESSION_DEFAULTS),
+        sql::<BigInt>("(SELECT count(*) FROM pg_stat_replication)"),
+        sql::<Bool>(
+            "current_setting('synchronous_standby_names') <> '' \
+             AND current_setting('synchronous_commit') IN ('on', 'remote_apply')",
+        ),
+        sql::<Bool>(
+            "current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'",
+        ),
+    );
+    let (
+        name,
+        version,
+        now,
+        connections_max,
+        has_session_defaults,
+        standbys,
+        waits_for_standby,
+        is_durable,
+    ): Row = diesel::select(facts).get_result(conn)?;
+    let server = ServerInfo {
+        version,
+        now: Timestamp::from_millis(now),
+        connections_max,
+        has_session_defaults,
+        standbys,
+        waits_for_standby,
+        is_durable,
+    };
+    Ok(DatabaseInfo { engine: format!("PostgreSQL {name}"), server: Some(server) })
 }
 
 /// SQL condition: true if a new session of the role starts with the settings that the service needs. Behind a pooler,

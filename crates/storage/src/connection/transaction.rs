@@ -10,6 +10,7 @@ use std::{
 };
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use parking_lot::{ArcMutexGuard, RawFairMutex};
 use sealpost_domain::{
     ApiKeyId, Handle,
     ports::{Durability, StoreError},
@@ -20,13 +21,13 @@ use crate::{
         AnyConnection,
         checkpointer::Checkpointer,
         durable_commits::DurableCommits,
-        fair_mutex::Guard,
         fault::{Fault, refused, unavailable},
-        journaled_acts::{JournaledActs, SharedJournal},
+        journaled_acts::JournaledActs,
         on_backend,
         pool::{Connection, Pool, PooledConnection},
         write_probe::{self, CONFIRMED_FROM},
     },
+    database::Database,
     disk_space,
     housekeeping::purge_cursor::PurgeCursor,
     query::row_address::RowAddress,
@@ -56,77 +57,44 @@ pub struct Transaction {
     checkpointer: Option<Arc<Checkpointer>>,
     /// The exclusive right to write on SQLite. Must be the last field, because fields are dropped in order: the
     /// connection must be back in the pool before the next writer starts.
-    _write_guard: Option<Guard>,
+    _write_guard: Option<WriteGuard>,
 }
+
+/// Holds the write lock of SQLite. Dropping the guard passes the lock to the writer that has waited longest.
+type WriteGuard = ArcMutexGuard<RawFairMutex, ()>;
 
 impl Transaction {
     /// Begins a transaction that may write. If the connection is dead, begins on another connection, because no work is
     /// lost yet.
     pub(crate) fn begin(
-        pool: &Pool,
-        write_guard: Option<Guard>,
+        database: &Database,
+        write_guard: Option<WriteGuard>,
         durability: Durability,
-        facts_cache: Arc<FactsCache>,
-        durable_commits: &Arc<DurableCommits>,
     ) -> Result<Self, StoreError> {
-        let mut connection = pool.get().map_err(unavailable)?;
+        let mut connection = database.writers.get().map_err(unavailable)?;
         if let Err(fault) = begin(&mut connection, durability) {
             if !connection.is_dead {
                 return Err(fault.into());
             }
             // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
             drop(connection);
-            connection = pool.get().map_err(unavailable)?;
+            connection = database.writers.get().map_err(unavailable)?;
             begin(&mut connection, durability)?;
         }
         let durable_commits =
-            (durability == Durability::Durable).then(|| Arc::clone(durable_commits));
+            (durability == Durability::Durable).then(|| Arc::clone(&database.durable_commits));
         Ok(Self {
-            reader: Reader::new(connection, RowTags::default()),
-            facts_cache,
+            reader: Reader::new(connection, database.row_tags.clone()),
+            facts_cache: Arc::clone(&database.facts_cache),
             usage_addresses: HashMap::new(),
-            journaled_acts: JournaledActs::default(),
+            journaled_acts: JournaledActs::new(&database.journal),
             durable_commits,
-            purge_cursor: Arc::default(),
+            purge_cursor: Arc::clone(&database.purge_cursor),
             purged: Vec::new(),
-            file: None,
-            checkpointer: None,
+            file: database.file.clone(),
+            checkpointer: database.checkpointer.clone(),
             _write_guard: write_guard,
         })
-    }
-
-    /// Shares the positions from which deletions of expired rows continue with the other transactions of the database.
-    pub(crate) fn with_purge_cursor(mut self, cursor: &Arc<PurgeCursor>) -> Self {
-        self.purge_cursor = Arc::clone(cursor);
-        self
-    }
-
-    /// Sets the file of an SQLite database, and wakes the thread for its checkpoints after the commit.
-    pub(crate) fn with_file(
-        mut self,
-        file: Option<&Arc<Path>>,
-        checkpointer: Option<&Arc<Checkpointer>>,
-    ) -> Self {
-        self.file = file.cloned();
-        self.checkpointer = checkpointer.cloned();
-        self
-    }
-
-    /// Records revocations and similar changes of this transaction in the revocation journal.
-    pub(crate) fn with_journal(mut self, journal: &SharedJournal) -> Self {
-        self.journaled_acts = JournaledActs::new(journal);
-        self
-    }
-
-    /// Sets the keys that compute and verify the tags of rows. A tag authenticates a row, see [`RowTags`].
-    pub(crate) fn with_row_tags(mut self, row_tags: &RowTags) -> Self {
-        self.reader.row_tags = row_tags.clone();
-        self
-    }
-
-    /// Returns the keys that compute and verify the tags of rows.
-    pub(crate) fn row_tags(&self) -> RowTags {
-        self.reader.row_tags.clone()
     }
 
     /// Removes the deadline of the commit. Needed for migrations: the commit of SQLite may copy all changed pages into
@@ -261,6 +229,7 @@ pub struct Reader {
     /// Owners of the handles that were read; `None` for a free handle. Assigning a handle fails if its owner has
     /// changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
+    /// The keys that compute and verify the tags of rows.
     pub(crate) row_tags: RowTags,
 }
 

@@ -3,10 +3,12 @@
 use std::{sync::Arc, time::Instant};
 
 use metrics::{counter, histogram};
-use sealpost_domain::ports::{Durability, StoreError};
+use sealpost_domain::{
+    Refusal,
+    ports::{Durability, StoreError},
+};
 
 use crate::{
-    abort::Abort,
     connection::{
         AnyConnection,
         access_hook::{Access, AccessHook},
@@ -118,7 +120,7 @@ impl Database {
             None => None,
             Some(lock) => {
                 let began = Instant::now();
-                let guard = lock.lock(self.write_timeout);
+                let guard = lock.try_lock_arc_for(self.settings.connection_timeout);
                 histogram!(POOL_WAIT, "pool" => "turn").record(began.elapsed());
                 if guard.is_none() {
                     counter!(POOL_TIMEOUTS, "pool" => "turn").increment(1);
@@ -126,14 +128,7 @@ impl Database {
                 Some(guard.ok_or_else(|| unavailable(WRITE_LOCK_TIMEOUT))?)
             }
         };
-        let cache = Arc::clone(&self.facts_cache);
-        let begun =
-            Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
-        let begun = begun.with_file(self.file.as_ref(), self.checkpointer.as_ref());
-        Ok(begun
-            .with_purge_cursor(&self.purge_cursor)
-            .with_journal(&self.journal)
-            .with_row_tags(&self.row_tags))
+        Transaction::begin(self, guard, durability)
     }
 
     /// Calls `hook` before each transaction and before each [`read`](Self::read). Tests use the hook to inject errors
@@ -149,6 +144,28 @@ impl Database {
 
     fn before(&self, access: Access) -> Result<(), StoreError> {
         self.hook.0.as_ref().map_or(Ok(()), |hook| hook(access))
+    }
+}
+
+/// The reason that ends the work of a transaction early.
+#[derive(Debug)]
+pub enum Abort<R = Refusal> {
+    /// The request is refused. What the transaction has written so far is committed, for example the count of the
+    /// request.
+    Refused(R),
+    /// The database failed. The transaction is rolled back.
+    Store(StoreError),
+}
+
+impl<R> From<StoreError> for Abort<R> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Refusal> for Abort {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 

@@ -31,9 +31,6 @@ use crate::{
     schema::{daily_count_progress as p, daily_counts as c, webhooks as w},
 };
 
-/// The id of an API key, and the start of a UTC day in milliseconds since the Unix epoch.
-type KeyDay = (String, i64);
-
 impl Reader {
     /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before`. Starts after the rows
     /// in `read`, or after the last counted row if `read` is `None`. Returns `None` if no row is left.
@@ -325,7 +322,7 @@ impl Transaction {
                 .order(c::day)
                 .limit(limit.into())
                 .select((c::api_key_id, c::day))
-                .load::<KeyDay>(conn)?;
+                .load::<(String, i64)>(conn)?;
             for (key, day) in &days {
                 diesel::delete(c::table.find((key, *day))).execute(conn)?;
             }

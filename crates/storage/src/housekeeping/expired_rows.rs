@@ -1,6 +1,8 @@
-//! Deletes rows that expire by a time of their own, such as sessions, and ended channels.
+//! Deletes rows that expire by a time of their own, such as sessions, and ended channels. Also deletes events after the
+//! end of their retention, rows of `envelope_outcomes` without an envelope, and expired retiring secrets. A retiring
+//! secret is the former signing secret of a webhook, which still signs until it expires.
 
-use std::{ops::RangeInclusive, time::Duration};
+use std::time::Duration;
 
 use diesel::{
     prelude::*,
@@ -8,14 +10,21 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    ChannelId, Timestamp,
+    ChannelId, EnvelopeId, OwnEventId, Timestamp,
     ports::{ExpiringRows, StoreError},
 };
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    rows::columns,
-    schema::envelopes as e,
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+    },
+    rows::{
+        columns::{self, NumberRow},
+        retiring_secrets,
+    },
+    schema::{deliveries as d, envelope_outcomes as o, envelopes as e, events as v, webhooks as w},
 };
 
 impl Transaction {
@@ -27,10 +36,29 @@ impl Transaction {
         before: Timestamp,
         limit: u32,
     ) -> Result<u64, StoreError> {
-        let table = ExpiringTable::new(rows);
-        let expired = self.purge_cursor.expired(table.name, before);
-        let purged = self.run(|conn| purge(conn, &table, &expired, limit))?;
-        self.purged.extend(purged.iter().max().map(|last| (table.name, *last)));
+        let (table, key, time) = match rows {
+            ExpiringRows::ApiTokens => ("api_tokens", "id", "expires_at"),
+            ExpiringRows::Contacts => ("contacts", "api_key_id, contact", "sent_at"),
+            ExpiringRows::IdempotencyKeys => {
+                ("idempotency_keys", "api_key_id, idempotency_key", "created_at")
+            }
+            ExpiringRows::Sessions => ("sessions", "token", "expires_at"),
+            ExpiringRows::UsedForms => ("used_forms", "form", "used_at"),
+        };
+        let expired = self.purge_cursor.expired(table, before);
+        // The statement is not cached as a prepared statement, so that PostgreSQL plans it for this limit.
+        let purge = sql_query(format!(
+            "DELETE FROM {table} WHERE ({key}) IN (
+                 SELECT {key} FROM {table} WHERE {time} >= $1 AND {time} <= $2 ORDER BY {time} LIMIT $3
+             ) RETURNING {time} AS number"
+        ));
+        let purge = purge
+            .bind::<BigInt, _>(*expired.start())
+            .bind::<BigInt, _>(*expired.end())
+            .bind::<BigInt, _>(i64::from(limit));
+        let purged = self.run(|conn| Ok(on_backend!(conn, c => purge.load::<NumberRow>(c))?))?;
+        let last = purged.iter().map(|row| row.number).max();
+        self.purged.extend(last.map(|last| (table, last)));
         Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
     }
 
@@ -53,56 +81,64 @@ impl Transaction {
             columns::number(purge.execute(conn)?, "number of rows")
         })
     }
-}
 
-/// Deletes up to `limit` rows of a table with a time in the range, oldest first. Returns their times. The statement is
-/// not cached as a prepared statement, so that PostgreSQL plans it for this limit.
-fn purge(
-    conn: &mut AnyConnection,
-    table: &ExpiringTable,
-    expired: &RangeInclusive<i64>,
-    limit: u32,
-) -> Result<Vec<i64>, Fault> {
-    let ExpiringTable { name, key, time } = table;
-    let purge = sql_query(format!(
-        "DELETE FROM {name} WHERE ({key}) IN (
-             SELECT {key} FROM {name} WHERE {time} >= $1 AND {time} <= $2 ORDER BY {time} LIMIT $3
-         ) RETURNING {time} AS time"
-    ));
-    let purge = purge
-        .bind::<BigInt, _>(*expired.start())
-        .bind::<BigInt, _>(*expired.end())
-        .bind::<BigInt, _>(i64::from(limit));
-    let purged = on_backend!(conn, c => purge.load::<Purged>(c))?;
-    Ok(purged.into_iter().map(|row| row.time).collect())
-}
-
-#[derive(QueryableByName)]
-struct Purged {
-    #[diesel(sql_type = BigInt)]
-    time: i64,
-}
-
-/// A table with its primary key, and the column with the time that decides whether a row has expired.
-struct ExpiringTable {
-    name: &'static str,
-    key: &'static str,
-    time: &'static str,
-}
-
-impl ExpiringTable {
-    fn new(rows: ExpiringRows) -> Self {
-        let (name, key, time) = match rows {
-            ExpiringRows::ApiTokens => ("api_tokens", "id", "expires_at"),
-            ExpiringRows::Contacts => ("contacts", "api_key_id, contact", "sent_at"),
-            ExpiringRows::IdempotencyKeys => {
-                ("idempotency_keys", "api_key_id, idempotency_key", "created_at")
+    /// Deletes up to `limit` events that were created before `before`, oldest first, and their deliveries. Also deletes
+    /// up to `limit` outcomes of envelopes that are already deleted. Returns the sum of events and outcomes.
+    pub fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let below = OwnEventId::new(before, [0; 10]).to_string();
+            let old = v::table.filter(v::id.lt(below)).order(v::id).limit(limit.into());
+            let old: Vec<String> = old.select(v::id).load(conn)?;
+            if !old.is_empty() {
+                let deliveries = d::table.filter(any_of(d::event_id, &old));
+                on_backend!(conn, c => diesel::delete(deliveries).execute(c))?;
+                let events = v::table.filter(any_of(v::id, &old));
+                on_backend!(conn, c => diesel::delete(events).execute(c))?;
             }
-            ExpiringRows::Sessions => ("sessions", "token", "expires_at"),
-            ExpiringRows::UsedForms => ("used_forms", "form", "used_at"),
-        };
-        Self { name, key, time }
+            let outcomes = purge_outcomes(conn, before, limit.into())?;
+            columns::number(old.len() + outcomes, "number of rows")
+        })
     }
+
+    /// Deletes the retiring secrets that have expired at `now`. Changes up to `limit` webhooks and returns their number.
+    pub fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let retired = w::table
+                .filter(w::retiring_until.le(now.as_millis()))
+                .order(w::id)
+                .limit(limit.into())
+                .select((w::id, w::retiring));
+            let rows: Vec<(String, Option<Vec<u8>>)> =
+                on_backend!(conn, c => Locked::new(retired, RowLock::Alone).load(c))?;
+            for (id, list) in &rows {
+                let mut secrets = retiring_secrets::read(list.as_deref())?;
+                secrets.retain(|secret| secret.until > now);
+                let (list, until) = retiring_secrets::write(&secrets)?;
+                diesel::update(w::table.find(id))
+                    .set((w::retiring.eq(list), w::retiring_until.eq(until)))
+                    .execute(conn)?;
+            }
+            columns::number(rows.len(), "number of webhooks")
+        })
+    }
+}
+
+/// Deletes up to `limit` rows of `envelope_outcomes` whose envelope was sealed before `before` and no longer exists.
+/// Returns the number of rows.
+///
+/// Envelopes are deleted oldest first. Therefore all envelopes with ids below the oldest stored one are already
+/// deleted.
+fn purge_outcomes(conn: &mut AnyConnection, before: Timestamp, limit: i64) -> Result<usize, Fault> {
+    let bound = EnvelopeId::new(before, [0; 10]).to_string();
+    let oldest = e::table.order(e::id).select(e::id).first::<String>(conn).optional()?;
+    let bound = oldest.map_or(bound.clone(), |oldest| oldest.min(bound));
+    let old = o::table.filter(o::envelope_id.lt(bound)).order(o::envelope_id).limit(limit);
+    let old: Vec<String> = old.select(o::envelope_id).load(conn)?;
+    if !old.is_empty() {
+        let outcomes = o::table.filter(any_of(o::envelope_id, &old));
+        on_backend!(conn, c => diesel::delete(outcomes).execute(c))?;
+    }
+    Ok(old.len())
 }
 
 const CHANNELS: &str = "

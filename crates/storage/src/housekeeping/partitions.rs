@@ -12,15 +12,15 @@
 use std::time::Duration;
 
 use diesel::{
-    PgConnection, connection::SimpleConnection, prelude::*, result::Error, sql_query,
-    sql_types::BigInt,
+    PgConnection, connection::SimpleConnection, dsl::sql, prelude::*, result::Error,
+    sql_types::Bool,
 };
 use metrics::counter;
 use sealpost_domain::{EnvelopeId, Timestamp, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
-    housekeeping::task_turn,
+    housekeeping::nodes,
     rows::columns,
     schema::partitions as p,
 };
@@ -68,7 +68,7 @@ impl Transaction {
         span: Duration,
     ) -> Result<bool, StoreError> {
         self.run(|conn| {
-            let Some(server) = task_turn::server_clock(conn)? else { return Ok(false) };
+            let Some(server) = nodes::server_clock(conn)? else { return Ok(false) };
             let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
             let now = now.min(server);
             let envelopes = extend(pg, &ENVELOPES, now, span)?;
@@ -150,11 +150,8 @@ pub(crate) fn extend(
     let (from, to) = (literal(*lower), literal(upper));
     let added = format!("{parent}_from_{}", upper.as_millis());
     while_locked(conn, table, &exclusive_lock(table, &[newest]), |conn| {
-        let later = format!(
-            "/* partitions.extend */ SELECT count(*) AS number FROM (
-            SELECT FROM {newest} WHERE {column} >= {to} LIMIT 1) AS later"
-        );
-        if number(conn, &later)? > 0 {
+        let has_later = format!("EXISTS (SELECT FROM {newest} WHERE {column} >= {to})");
+        if diesel::select(sql::<Bool>(&has_later)).get_result(conn)? {
             return Ok(false);
         }
         conn.batch_execute(&format!(
@@ -308,16 +305,6 @@ fn insert(
     );
     diesel::insert_into(p::table).values(row).execute(conn)?;
     Ok(())
-}
-
-fn number(conn: &mut PgConnection, query: &str) -> Result<i64, Fault> {
-    Ok(sql_query(query).get_result::<Number>(conn)?.number)
-}
-
-#[derive(QueryableByName)]
-struct Number {
-    #[diesel(sql_type = BigInt)]
-    number: i64,
 }
 
 /// Number of characters after the prefix of an id that encode the time of creation.

@@ -44,7 +44,13 @@ impl Transaction {
             let end = delivery_log::first_attempt_at(conn, before)?;
             let mut left = i64::from(limit);
             for (from, below) in ranges {
-                let purged = purge_rows(conn, from, below, end, left)?;
+                // The statement is not kept prepared, so that PostgreSQL plans it for these values.
+                let purged = sql_query(DELETE)
+                    .bind::<BigInt, _>(from.map_or(i64::MIN, Timestamp::as_millis))
+                    .bind::<BigInt, _>(below.as_millis())
+                    .bind::<BigInt, _>(end)
+                    .bind::<BigInt, _>(left)
+                    .execute(conn)?;
                 left -= columns::number::<i64, _>(purged, "number of attempts")?;
             }
             columns::number(i64::from(limit) - left, "number of attempts")
@@ -59,23 +65,6 @@ fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault
         let is_counted = Statement::<_, Bool>::query(IS_COUNTED);
         Ok(is_counted.bind::<BigInt, _>(upper.as_millis()).get_result(pg)?)
     })
-}
-
-/// Deletes up to `limit` attempts in a range of time. Only reads attempts with numbers below `end`.
-fn purge_rows(
-    conn: &mut AnyConnection,
-    from: Option<Timestamp>,
-    below: Timestamp,
-    end: i64,
-    limit: i64,
-) -> Result<usize, Fault> {
-    // The statement is not kept prepared, so that PostgreSQL plans it for these values.
-    Ok(sql_query(DELETE)
-        .bind::<BigInt, _>(from.map_or(i64::MIN, Timestamp::as_millis))
-        .bind::<BigInt, _>(below.as_millis())
-        .bind::<BigInt, _>(end)
-        .bind::<BigInt, _>(limit)
-        .execute(conn)?)
 }
 
 /// Deletes the attempts with the lowest numbers in the range. Reads no other attempts, so that the cost does not depend

@@ -15,29 +15,24 @@ impl Database {
     /// [`Transaction::purge_envelopes`](crate::Transaction::purge_envelopes) deletes them. Does nothing on a database
     /// server, where other writes do not wait for that transaction.
     pub fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
-        if self.has_single_writer() {
-            read_ahead(self, before, limit)?;
+        if !self.has_single_writer() {
+            return Ok(());
         }
-        Ok(())
+        let below = first_id(before);
+        let ids = self.look_up(|conn| {
+            let expired = e::table.filter(e::id.lt(&below)).order(e::id).limit(limit.into());
+            Ok(expired.select(e::id).load::<String>(conn)?)
+        })?;
+        // Several threads read at the same time, because one thread would wait for the disk at each page.
+        let portion = ids.len().div_ceil(THREADS).max(1);
+        thread::scope(|scope| {
+            let threads: Vec<_> =
+                ids.chunks(portion).map(|ids| scope.spawn(|| read_rows(self, ids))).collect();
+            threads.into_iter().try_for_each(|thread| {
+                thread.join().unwrap_or_else(|panicked| resume_unwind(panicked))
+            })
+        })
     }
-}
-
-/// Reads the first `limit` envelopes from before `before`. Several threads read at the same time, because one thread
-/// would wait for the disk at each page.
-fn read_ahead(database: &Database, before: Timestamp, limit: u32) -> Result<(), StoreError> {
-    let below = first_id(before);
-    let ids = database.look_up(|conn| {
-        let expired = e::table.filter(e::id.lt(&below)).order(e::id).limit(limit.into());
-        Ok(expired.select(e::id).load::<String>(conn)?)
-    })?;
-    let portion = ids.len().div_ceil(THREADS).max(1);
-    thread::scope(|scope| {
-        let threads: Vec<_> =
-            ids.chunks(portion).map(|ids| scope.spawn(|| read_rows(database, ids))).collect();
-        threads
-            .into_iter()
-            .try_for_each(|thread| thread.join().unwrap_or_else(|panicked| resume_unwind(panicked)))
-    })
 }
 
 /// Reads a column that is in no index, so that SQLite reads the pages of the rows.

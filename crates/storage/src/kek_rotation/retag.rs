@@ -3,18 +3,19 @@
 use diesel::{
     prelude::*,
     sql_query,
-    sql_types::{BigInt, Binary, Nullable, Text},
+    sql_types::{Binary, Nullable, Text},
 };
 use sealpost_domain::ports::StoreError;
 
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
     records::{accounts::account_content, api_tokens::ApiTokenRow, badges::BadgeRow},
-    rows::{columns, row_tags::RowContent, session},
-    schema::{
-        accounts as a, api_tokens as t, badges as b, session_confirmations as c,
-        session_details as s,
+    rows::{
+        columns::{self, NumberRow},
+        row_tags::RowContent,
+        session,
     },
+    schema::{accounts as a, api_tokens as t, badges as b, sessions as s},
 };
 
 /// A table whose rows have [tags](sealpost_domain::ports::RowAuthenticator). A session has a further tag for its
@@ -72,7 +73,8 @@ impl Transaction {
         after: &[u8],
         limit: u32,
     ) -> Result<RetaggedPage, StoreError> {
-        let (rows, tags) = (self.run(|conn| page(conn, table, after, limit))?, self.row_tags());
+        let rows = self.run(|conn| page(conn, table, after, limit))?;
+        let tags = self.row_tags.clone();
         let newest = tags.newest_prefix()?;
         let mut retagged = 0;
         for row in &rows {
@@ -107,7 +109,10 @@ impl Transaction {
         let query = sql_query(COUNT_TAGS)
             .bind::<Binary, _>(from.to_be_bytes().to_vec())
             .bind::<Binary, _>(end.to_be_bytes().to_vec());
-        self.run(|conn| columns::number(query.get_result::<TagCount>(conn)?.tags, "number of tags"))
+        self.run(|conn| {
+            let NumberRow { number } = query.get_result(conn)?;
+            columns::number(number, "number of tags")
+        })
     }
 }
 
@@ -149,9 +154,9 @@ fn page(
         TaggedTable::SessionConfirmations => {
             type Row = (Vec<u8>, Option<i64>, Option<Vec<u8>>);
             let confirmed =
-                c::table.filter(c::token.gt(after)).filter(c::confirmed_at.is_not_null());
-            let columns = (c::token, c::confirmed_at, c::confirmation_tag);
-            let rows = confirmed.order(c::token).limit(limit).select(columns).load::<Row>(conn)?;
+                s::table.filter(s::token.gt(after)).filter(s::confirmed_at.is_not_null());
+            let columns = (s::token, s::confirmed_at, s::confirmation_tag);
+            let rows = confirmed.order(s::token).limit(limit).select(columns).load::<Row>(conn)?;
             let row = |(token, at, tag): Row| {
                 let content = session::confirmation_content(&token, at.unwrap_or_default());
                 TaggedRow { id: token, content, tag }
@@ -179,14 +184,18 @@ fn set_tag(
     row: &TaggedRow,
     new: Option<&[u8]>,
 ) -> Result<bool, Fault> {
-    let update = match table {
-        TaggedTable::Accounts => SET_OF_ACCOUNT,
-        TaggedTable::ApiTokens => SET_OF_API_TOKEN,
-        TaggedTable::Badges => SET_OF_BADGE,
-        TaggedTable::SessionConfirmations => SET_OF_CONFIRMATION,
-        TaggedTable::Sessions => SET_OF_SESSION,
+    let (name, column, key, condition) = match table {
+        TaggedTable::Accounts => ("accounts", "tag", "id", " AND closed_at IS NULL"),
+        TaggedTable::ApiTokens => ("api_tokens", "tag", "id", ""),
+        TaggedTable::Badges => ("badges", "tag", "id", " AND revoked_at IS NULL"),
+        TaggedTable::SessionConfirmations => ("sessions", "confirmation_tag", "token", ""),
+        TaggedTable::Sessions => ("sessions", "tag", "token", ""),
     };
-    let update = sql_query(update)
+    let text = format!(
+        "/* retag.{name} */ UPDATE {name} SET {column} = $1
+         WHERE {column} IS NOT DISTINCT FROM $2 AND {key} = $3{condition}"
+    );
+    let update = sql_query(text)
         .bind::<Nullable<Binary>, _>(new)
         .bind::<Nullable<Binary>, _>(row.tag.as_deref());
     let updated = match table {
@@ -200,25 +209,9 @@ fn set_tag(
     Ok(updated == 1)
 }
 
-#[derive(QueryableByName)]
-struct TagCount {
-    #[diesel(sql_type = BigInt)]
-    tags: i64,
-}
-
-const SET_OF_ACCOUNT: &str = "/* retag.account */
-    UPDATE accounts SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND id = $3 AND closed_at IS NULL";
-const SET_OF_API_TOKEN: &str = "/* retag.api_token */
-    UPDATE api_tokens SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND id = $3";
-const SET_OF_BADGE: &str = "/* retag.badge */
-    UPDATE badges SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND id = $3 AND revoked_at IS NULL";
-const SET_OF_CONFIRMATION: &str = "/* retag.confirmation */
-    UPDATE sessions SET confirmation_tag = $1 WHERE confirmation_tag IS NOT DISTINCT FROM $2 AND token = $3";
-const SET_OF_SESSION: &str = "/* retag.session */
-    UPDATE sessions SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND token = $3";
 /// Counts the tags in a range of key versions. A tag begins with its version, so tags sort by version.
 const COUNT_TAGS: &str = "/* retag.count */
-    SELECT count(*) AS tags FROM (
+    SELECT count(*) AS number FROM (
         SELECT tag FROM accounts
         UNION ALL SELECT tag FROM api_tokens
         UNION ALL SELECT tag FROM badges

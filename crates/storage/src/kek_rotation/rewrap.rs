@@ -5,8 +5,8 @@ use diesel::prelude::*;
 use sealpost_domain::{IssuerKeyId, OwnedKey, Timestamp, WebhookId, Wrapped, ports::StoreError};
 
 use crate::{
-    connection::transaction::Transaction,
-    records::retiring_secrets as stored,
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    query::row_lock::{Locked, RowLock},
     rows::{columns, retiring_secrets},
     schema::{api_keys as k, issuer_keys as i, kek_marks as m, kek_versions as v, webhooks as w},
 };
@@ -81,7 +81,7 @@ impl Transaction {
     ) -> Result<bool, StoreError> {
         let same = w::table.find(id.to_string()).filter(w::secret.eq(&old.0));
         let update = diesel::update(same).set(w::secret.eq(&new.0));
-        self.run(|conn| Ok(update.execute(conn)? == 1 || stored::replace(conn, id, old, new)?))
+        self.run(|conn| Ok(update.execute(conn)? == 1 || replace_retiring(conn, id, old, new)?))
     }
 
     /// Reads up to `limit` encrypted private keys of issuer keys with ids above `after`, ordered by id.
@@ -125,6 +125,28 @@ impl Transaction {
             Ok(update.execute(conn)? == 1)
         })
     }
+}
+
+/// Replaces the encrypted form of one retiring secret. Returns false if `old` is no longer stored.
+fn replace_retiring(
+    conn: &mut AnyConnection,
+    id: &WebhookId,
+    old: &Wrapped,
+    new: &Wrapped,
+) -> Result<bool, Fault> {
+    let webhook = w::table.find(id.to_string());
+    let list = webhook.clone().select(w::retiring);
+    let list = on_backend!(conn, c => {
+        Locked::new(list, RowLock::Alone).get_result::<Option<Vec<u8>>>(c).optional()
+    })?;
+    let mut secrets = retiring_secrets::read(list.flatten().as_deref())?;
+    let Some(same) = secrets.iter_mut().find(|secret| secret.secret == *old) else {
+        return Ok(false);
+    };
+    same.secret = new.clone();
+    let (list, _) = retiring_secrets::write(&secrets)?;
+    diesel::update(webhook).set(w::retiring.eq(list)).execute(conn)?;
+    Ok(true)
 }
 
 /// Returns a text above which all ids of the page sort: the last id of the previous page. Without a previous page,

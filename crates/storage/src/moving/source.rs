@@ -20,7 +20,7 @@ use crate::{
         connect::ConnectFault,
         fault::{Fault, refused},
     },
-    kek_rotation::{self, wrapped_keks::WrappedKek},
+    kek_rotation::kek_versions::{self, WrappedKek},
     migrations, owned_file,
 };
 
@@ -55,13 +55,13 @@ impl MoveSource {
     /// encrypted under one version, and shows whether a key file matches the database.
     pub fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
         let mut conn = AnyConnection::Sqlite(self.connect()?);
-        Ok(kek_rotation::marks::active(&mut conn)?)
+        Ok(kek_versions::active_marks(&mut conn)?)
     }
 
     /// Returns the key-encryption keys that a key provider has wrapped (encrypted).
     pub fn wrapped_keks(&self) -> Result<Vec<WrappedKek>, StoreError> {
         let mut conn = AnyConnection::Sqlite(self.connect()?);
-        Ok(kek_rotation::wrapped_keks::all(&mut conn)?)
+        Ok(kek_versions::wrapped_keks(&mut conn)?)
     }
 
     pub(super) fn connect(&self) -> Result<SqliteConnection, Fault> {

@@ -1,10 +1,10 @@
 //! Finds the tables and columns to move in the schemas of the two databases, because a list in the code could lack a
 //! new table. A new table is therefore moved or refused, but never forgotten.
 
-use diesel::{PgConnection, SqliteConnection, prelude::*, sql_query, sql_types::Text};
+use diesel::{PgConnection, SqliteConnection, prelude::*, sql_types::Text};
 
 use super::fault::MoveFault;
-use crate::connection::fault::Fault;
+use crate::{connection::fault::Fault, query::statement::Statement};
 
 /// A table that is moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,20 +29,6 @@ pub(crate) enum ColumnKind {
     Text,
 }
 
-#[derive(QueryableByName)]
-struct Name {
-    #[diesel(sql_type = Text)]
-    name: String,
-}
-
-#[derive(QueryableByName)]
-struct TargetColumn {
-    #[diesel(sql_type = Text)]
-    name: String,
-    #[diesel(sql_type = Text)]
-    kind: String,
-}
-
 impl MovedTable {
     /// Returns the names of the columns as an SQL list. Both databases quote names alike.
     pub(super) fn column_list(&self) -> String {
@@ -56,8 +42,7 @@ pub(crate) fn moved_tables(
     source: &mut SqliteConnection,
     target: &mut PgConnection,
 ) -> Result<Vec<MovedTable>, Fault> {
-    let tables: Vec<Name> = sql_query(SOURCE_TABLES).load(source)?;
-    let mut names: Vec<_> = tables.into_iter().map(|table| table.name).collect();
+    let mut names: Vec<String> = Statement::<_, Text>::query(SOURCE_TABLES).load(source)?;
     names.retain(|name| !LEFT.iter().any(|(left, _)| left == name));
     let position = |name: &String| FIRST.iter().position(|first| first == name);
     names.sort_by_key(|name| (position(name).unwrap_or(FIRST.len()), name.clone()));
@@ -69,21 +54,21 @@ fn moved_table(
     target: &mut PgConnection,
     name: String,
 ) -> Result<MovedTable, Fault> {
-    let own: Vec<Name> = sql_query(SOURCE_COLUMNS).bind::<Text, _>(&name).load(source)?;
-    let others: Vec<TargetColumn> =
-        sql_query(TARGET_COLUMNS).bind::<Text, _>(&name).load(target)?;
+    let own = Statement::<_, Text>::query(SOURCE_COLUMNS).bind::<Text, _>(&name);
+    let own: Vec<String> = own.load(source)?;
+    let others = Statement::<_, (Text, Text)>::query(TARGET_COLUMNS).bind::<Text, _>(&name);
+    let others: Vec<(String, String)> = others.load(target)?;
     if others.is_empty() {
         return Err(Fault::Refused(MoveFault::NoTable(name).into()));
     }
-    let column = |Name { name: column }: Name| {
-        let (table, found) = (name.clone(), others.iter().find(|other| other.name == column));
-        let found = found.map(|other| (other.kind.as_str(), kind(&other.kind)));
-        match found {
-            Some((_, Some(kind))) => Ok(MovedColumn { name: column, kind }),
-            Some((kind, None)) => {
-                Err(MoveFault::UnknownType { table, column, kind: kind.to_owned() })
-            }
-            None => Err(MoveFault::NoColumn { table, column }),
+    let column = |column: String| {
+        let table = name.clone();
+        let Some((_, type_name)) = others.iter().find(|(other, _)| *other == column) else {
+            return Err(MoveFault::NoColumn { table, column });
+        };
+        match kind(type_name) {
+            Some(kind) => Ok(MovedColumn { name: column, kind }),
+            None => Err(MoveFault::UnknownType { table, column, kind: type_name.clone() }),
         }
     };
     let columns = own.into_iter().map(column).collect::<Result<_, _>>();
@@ -119,6 +104,6 @@ const FIRST: [&str; 4] = ["accounts", "api_keys", "assessments", "webhooks"];
 const SOURCE_TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
 const SOURCE_COLUMNS: &str = "SELECT name FROM pragma_table_info(?) ORDER BY cid";
 const TARGET_COLUMNS: &str = "
-    SELECT a.attname::text AS name, format_type(a.atttypid, NULL) AS kind FROM pg_attribute AS a
-    WHERE a.attrelid = to_regclass(quote_ident($1)) AND a.attnum > 0 AND NOT a.attisdropped
+    SELECT a.attname::text, format_type(a.atttypid, NULL) FROM pg_attribute AS a
+    WHERE a.attrelid = to_regclass(quote_ident(?)) AND a.attnum > 0 AND NOT a.attisdropped
     ORDER BY a.attnum";

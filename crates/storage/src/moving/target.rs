@@ -17,22 +17,19 @@ use super::{
     rows::{ColumnValues, RowPortion},
     tables::MovedTable,
 };
-use crate::connection::{AnyConnection, fault::Fault};
-
-#[derive(QueryableByName)]
-struct Name {
-    #[diesel(sql_type = Text)]
-    name: String,
-}
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    query::statement::Statement,
+};
 
 /// Refuses a database that has a table in the schema of the service. Tables of extensions do not count.
 pub(super) fn require_empty(conn: &mut AnyConnection) -> Result<(), Fault> {
     let AnyConnection::Postgres(pg) = conn else {
         return Err(Fault::Refused(MoveFault::NotPostgres.into()));
     };
-    match sql_query(FIRST_TABLE).get_result::<Name>(pg).optional()? {
+    match Statement::<_, Text>::query(FIRST_TABLE).get_result::<String>(pg).optional()? {
         None => Ok(()),
-        Some(Name { name }) => Err(Fault::Refused(MoveFault::NotEmpty(name).into())),
+        Some(name) => Err(Fault::Refused(MoveFault::NotEmpty(name).into())),
     }
 }
 
@@ -116,7 +113,7 @@ pub(super) fn analyze(pg: &mut PgConnection, tables: &[MovedTable]) -> Result<()
 }
 
 const FIRST_TABLE: &str = "
-    SELECT c.relname::text AS name FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    SELECT c.relname::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
         AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
     ORDER BY 1 LIMIT 1";

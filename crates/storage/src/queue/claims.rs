@@ -241,8 +241,14 @@ fn others_due(
     cursor: &ClaimCursor,
     limit: usize,
 ) -> Result<Vec<String>, Fault> {
-    let mut newest = newest_due(conn, due)?;
-    newest.retain(|id| !seen.contains(id));
+    let newest = deliveries::table
+        .filter(deliveries::lease.is_null())
+        .filter(deliveries::due_at.between(due.start(), due.end()))
+        .order(deliveries::due_at.desc())
+        .limit(NEWEST_MAX)
+        .select(deliveries::webhook_id);
+    let newest = newest.load::<String>(conn)?.into_iter();
+    let newest: BTreeSet<_> = newest.filter(|id| !seen.contains(id)).collect();
     let from = cursor.webhook_id();
     let mut targets = statements::targets_above(conn, &from, *due.start(), STEPS_MAX)?;
     let left = STEPS_MAX - columns::number::<i64, _>(targets.len(), "number of targets")?;
@@ -259,19 +265,6 @@ fn others_due(
     let reached = if others.len() == room { others.last().cloned() } else { last_step };
     cursor.move_to(reached.unwrap_or(from));
     Ok(newest.into_iter().take(limit).chain(others).collect())
-}
-
-fn newest_due(
-    conn: &mut AnyConnection,
-    due: &RangeInclusive<i64>,
-) -> Result<BTreeSet<String>, Fault> {
-    let newest = deliveries::table
-        .filter(deliveries::lease.is_null())
-        .filter(deliveries::due_at.between(due.start(), due.end()))
-        .order(deliveries::due_at.desc())
-        .limit(NEWEST_MAX)
-        .select(deliveries::webhook_id);
-    Ok(newest.load(conn)?.into_iter().collect())
 }
 
 enum Claimed {

@@ -29,7 +29,7 @@ use crate::{
     rows::{
         columns,
         delivery::{ClaimedRow, DeliveryRow},
-        envelope::{HashedMetaRow, MetaRow},
+        envelope::{self, HashedMetaRow, MetaRow},
         event::{EventRow, StoredEventRow},
     },
     schema::{envelopes as e, events as v, handles as h, webhooks as w},
@@ -83,7 +83,7 @@ pub(crate) fn store_due_at(
             continue;
         }
         let (to, due_at) = (subscribed.into_iter(), due_at(event).as_millis());
-        deliveries.extend(to.map(|(id, _)| DeliveryRow::new(&row.id, id, due_at)));
+        deliveries.extend(to.map(|(id, _)| DeliveryRow::new(row.id.clone(), id.clone(), due_at)));
         events.push(row);
     }
     if events.is_empty() {
@@ -191,7 +191,7 @@ impl Reader {
                 return Ok(None);
             };
             let handle = handle.as_deref().map(columns::handle).transpose()?;
-            Ok(Some(Event::received(meta.read_with(&sealed)?, handle)))
+            Ok(Some(Event::received(meta.read(envelope::hash(&sealed))?, handle)))
         })
     }
 

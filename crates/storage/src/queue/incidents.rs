@@ -6,7 +6,7 @@ use sealpost_domain::{IncidentKind, NewEvent, Timestamp, WebhookIncident};
 use crate::{
     connection::{AnyConnection, fault::Fault},
     queue::events,
-    rows::{columns, webhook_record::WebhookRow},
+    rows::{columns, webhook::WebhookRow},
     schema::{api_keys as k, webhooks as w},
 };
 

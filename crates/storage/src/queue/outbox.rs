@@ -12,7 +12,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::on_backend,
     database::Database,
     query::{any_of::any_of, row_types::SelectedRow},
     queue::{
@@ -22,7 +22,7 @@ use crate::{
     },
     rows::{
         columns,
-        delivery::{DeliveryKey, DeliveryLease, DueTimeChange, is_leased},
+        delivery::{DeliveryKey, DeliveryLease, is_leased},
         webhook::{TargetRow, is_inactive},
     },
     schema::{api_keys, deliveries, webhooks},
@@ -118,15 +118,22 @@ impl Outbox for Database {
         if expedited.is_empty() {
             return Ok(());
         }
-        let changes: Vec<_> = expedited.iter().map(DueTimeChange::from).collect();
-        self.transact(Durability::Relaxed, |conn| statements::expedite(conn, &changes))
+        self.transact(Durability::Relaxed, |conn| statements::expedite(conn, expedited))
     }
 
     fn active_targets(&self, of: &[WebhookId]) -> Result<Vec<Target>, StoreError> {
         if of.is_empty() {
             return Ok(Vec::new());
         }
-        self.look_up(|conn| active_targets(conn, of))
+        self.look_up(|conn| {
+            let active = webhooks::table
+                .inner_join(api_keys::table.on(api_keys::id.eq(webhooks::api_key_id)))
+                .filter(any_of(webhooks::id, columns::texts(of)))
+                .filter(not(is_inactive()))
+                .select((api_keys::account_id, TargetRow::SELECTION));
+            let rows = on_backend!(conn, c => active.load::<(String, TargetRow)>(c))?;
+            rows.into_iter().map(|(account_id, target)| target.read(&account_id)).collect()
+        })
     }
 }
 
@@ -161,14 +168,4 @@ impl Database {
             Ok(())
         })
     }
-}
-
-fn active_targets(conn: &mut AnyConnection, ids: &[WebhookId]) -> Result<Vec<Target>, Fault> {
-    let active = webhooks::table
-        .inner_join(api_keys::table.on(api_keys::id.eq(webhooks::api_key_id)))
-        .filter(any_of(webhooks::id, columns::texts(ids)))
-        .filter(not(is_inactive()))
-        .select((api_keys::account_id, TargetRow::SELECTION));
-    let rows = on_backend!(conn, c => active.load::<(String, TargetRow)>(c))?;
-    rows.into_iter().map(|(account_id, target)| target.read(&account_id)).collect()
 }

@@ -1,12 +1,17 @@
 //! Reads sent envelopes with the facts that determine the state of each receipt. The facts come from the recorded
 //! outcomes, the waiting envelopes, the attempt log, and the time of the first opening.
+//!
+//! Lists the envelopes of a sender in pages, newest first. An index orders the envelopes of a sender by time, and
+//! another one those of each thread. No index contains the recipient. With a recipient, a page therefore examines up to
+//! [`EXAMINED_MAX`] envelopes, and the next page continues after the last examined envelope.
 
 use std::collections::{HashMap, HashSet};
 
 use diesel::{
     dsl::{min, sql},
     prelude::*,
-    sql_types::Bool,
+    sql_query,
+    sql_types::{BigInt, Bool, Nullable, Text},
 };
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, ReceiptFacts, ReceiptPolicy, ThreadId, Timestamp,
@@ -18,7 +23,6 @@ use crate::{
     query::any_of::any_of,
     queue::{
         bounces::{ANNOUNCED, BOUNCED},
-        sent::{self, SentPage},
         waiting,
     },
     rows::{
@@ -42,7 +46,7 @@ impl Reader {
     /// envelopes than the limit, even if more follow.
     pub fn list_sent(&mut self, query: &SentQuery) -> Result<SentList, StoreError> {
         self.run(|conn| {
-            let SentPage { ids, next } = sent::page(conn, query)?;
+            let (ids, next) = page(conn, query)?;
             let envelopes = read_sent(conn, &ids, &query.sender)?;
             Ok(SentList { envelopes, next })
         })
@@ -68,6 +72,7 @@ impl Reader {
         })
     }
 }
+
 /// Id, recipient, time of sealing, first opening and context of a sent envelope.
 type SentColumns = (String, String, i64, Option<i64>, ContextColumns);
 
@@ -116,12 +121,15 @@ impl StoredFacts {
         let ids = || sent.iter().map(|(id, ..)| id);
         let outcomes = o::table.filter(any_of(o::envelope_id, ids()));
         let outcomes = outcomes.select((o::envelope_id, (o::outcome, o::at)));
+        let outcomes: Vec<(String, (String, i64))> = on_backend!(conn, c => outcomes.load(c))?;
         // The outcome is a literal in the SQL text instead of a parameter, so that both databases use the partial index.
         let first_successes = a::table
             .filter(sql::<Bool>("outcome = 'succeeded'"))
             .filter(any_of(a::event_id, ids()))
             .group_by(a::event_id)
             .select((a::event_id, min(a::at)));
+        let first_successes: Vec<(String, Option<i64>)> =
+            on_backend!(conn, c => first_successes.load(c))?;
         let recipients: HashSet<_> = sent.iter().map(|(_, recipient, ..)| recipient).collect();
         let policies = p::table.filter(any_of(p::api_key_id, recipients));
         let policies = policies.select((p::api_key_id, p::receipts));
@@ -131,9 +139,9 @@ impl StoredFacts {
             Ok((key, receipts))
         };
         Ok(Self {
-            outcomes: rows(on_backend!(conn, c => outcomes.load(c))?),
+            outcomes: outcomes.into_iter().collect(),
             waiting: waiting::still_waiting(conn, ids())?,
-            first_successes: rows(on_backend!(conn, c => first_successes.load(c))?),
+            first_successes: first_successes.into_iter().collect(),
             receipts: policies.into_iter().map(policy).collect::<Result<_, Fault>>()?,
         })
     }
@@ -151,6 +159,78 @@ impl StoredFacts {
     }
 }
 
-fn rows<V>(rows: Vec<(String, V)>) -> HashMap<String, V> {
-    rows.into_iter().collect()
+/// Returns the ids of the envelopes of a page, and the id after which the next page begins. There is no such id on the
+/// last page.
+fn page(
+    conn: &mut AnyConnection,
+    query: &SentQuery,
+) -> Result<(Vec<String>, Option<EnvelopeId>), Fault> {
+    let limit: usize = columns::number(query.limit, "limit")?;
+    let recipient = query.recipient.as_ref().map(ToString::to_string);
+    let examined_max = if recipient.is_some() { EXAMINED_MAX } else { limit };
+    let mut examined = examine(conn, query, examined_max.saturating_add(1))?;
+    let is_cut = examined.len() > examined_max;
+    examined.truncate(examined_max);
+    let last = examined.last().filter(|_| is_cut).map(|row| row.id.clone());
+    examined.retain(|row| recipient.as_ref().is_none_or(|recipient| row.recipient == *recipient));
+    let is_full = examined.len() > limit;
+    examined.truncate(limit);
+    let ids: Vec<_> = examined.into_iter().map(|row| row.id).collect();
+    let next = if is_full { ids.last().cloned() } else { last };
+    let next = next.map(|id| columns::id(&id, "envelope")).transpose()?;
+    Ok((ids, next))
 }
+
+/// Returns the newest envelopes of the sender, with any recipient.
+fn examine(
+    conn: &mut AnyConnection,
+    query: &SentQuery,
+    limit: usize,
+) -> Result<Vec<ExaminedRow>, Fault> {
+    // Without the name of the index, SQLite reads all envelopes of the sender to find a thread.
+    let index = match conn {
+        AnyConnection::Sqlite(_) if query.thread.is_some() => INDEX_OF_THREADS,
+        _ => "",
+    };
+    // With the first condition, PostgreSQL can use the index of threads; with the second, the index of senders by time.
+    let thread = if query.thread.is_some() { "thread = $5" } else { "$5 IS NULL" };
+    let text = format!(
+        "/* sent.examine */ SELECT id, recipient FROM envelopes {index}
+         WHERE substr(sender, 24) = substr($1, 24) AND sender = $1
+             AND created_at >= $2 AND created_at < $3 AND id < $4 AND {thread}
+         ORDER BY created_at DESC, id DESC LIMIT $6"
+    );
+    let sender = query.sender.to_string();
+    let newest = sql_query(text)
+        .bind::<Text, _>(sender)
+        .bind::<BigInt, _>(query.since.as_millis())
+        .bind::<BigInt, _>(before(query))
+        .bind::<Text, _>(query.below.map_or_else(|| ABOVE_ALL.to_owned(), |id| id.to_string()))
+        .bind::<Nullable<Text>, _>(query.thread.as_ref().map(|thread| thread.as_str().to_owned()))
+        .bind::<BigInt, _>(columns::number::<i64, _>(limit, "limit")?);
+    Ok(newest.load::<ExaminedRow>(conn)?)
+}
+
+/// Returns the end of the time range in milliseconds, exclusive. The last id of the previous page ends the range too,
+/// because the id of an envelope contains its time.
+fn before(query: &SentQuery) -> i64 {
+    let until = query.until.map_or(i64::MAX, Timestamp::as_millis);
+    let below = query.below.map(|id| id.timestamp().as_millis().saturating_add(1));
+    below.map_or(until, |below| until.min(below))
+}
+
+#[derive(Debug, QueryableByName)]
+struct ExaminedRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Text)]
+    recipient: String,
+}
+
+/// Maximum number of envelopes that a page with a recipient examines.
+const EXAMINED_MAX: usize = 2000;
+
+const INDEX_OF_THREADS: &str = "INDEXED BY ix_envelopes__sender__thread__created_at";
+
+/// A text above all ids of envelopes.
+const ABOVE_ALL: &str = "env_~";

@@ -7,15 +7,17 @@ mod sqlite;
 
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
-use sealpost_domain::{Timestamp, ports::Claim};
+use sealpost_domain::{
+    Timestamp,
+    ports::{Claim, ExpeditedDelivery},
+};
 
 use crate::{
     query::statement::on_either,
     rows::{
         attempt::FinishedAttempt,
         delivery::{
-            ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, DueTimeChange, FailedDelivery,
-            SucceededDelivery,
+            ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, FailedDelivery, SucceededDelivery,
         },
         envelope::WaitingRow,
         event::EventRow,
@@ -82,5 +84,5 @@ on_either! {
     /// Inserts rows of waiting envelopes. Skips rows that already exist.
     fn insert_waiting(rows: &[WaitingRow]) -> ();
     /// Changes the due time of deliveries without a lease, if the stored due time is still the expected one.
-    fn expedite(changes: &[DueTimeChange]) -> ();
+    fn expedite(changes: &[ExpeditedDelivery]) -> ();
 }

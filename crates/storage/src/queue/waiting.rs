@@ -7,7 +7,7 @@ use std::{
 };
 
 use diesel::{
-    dsl::sql,
+    dsl::{exists, sql},
     prelude::*,
     sql_types::{BigInt, Text},
 };
@@ -44,31 +44,26 @@ impl Reader {
     /// Returns whether a transfer of waiting envelopes is requested for any key: see
     /// [`transfer_waiting`](crate::Transaction::transfer_waiting).
     pub fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
-        self.run(|conn| {
-            let first = t::table.select(t::api_key_id).first::<String>(conn);
-            Ok(first.optional()?.is_some())
-        })
+        let any = exists(t::table.select(t::api_key_id));
+        self.run(|conn| Ok(diesel::select(any).get_result(conn)?))
     }
 
     /// Returns whether any deleted webhook may still have deliveries or attempts. When the last delivery of an unopened
     /// envelope is deleted with its webhook, the envelope waits for another webhook: see
     /// [`purge_deleted_webhooks`](crate::Transaction::purge_deleted_webhooks).
     pub fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError> {
-        self.run(|conn| {
-            let first = f::table.select(f::id).first::<String>(conn);
-            Ok(first.optional()?.is_some())
-        })
+        let any = exists(f::table.select(f::id));
+        self.run(|conn| Ok(diesel::select(any).get_result(conn)?))
     }
 
     /// Returns whether the correspondents of a changed key (the keys that have exchanged envelopes with this key) are
     /// not informed yet: see [`inform_correspondents`](crate::Transaction::inform_correspondents).
     pub fn has_rotations(&mut self) -> Result<bool, StoreError> {
-        self.run(|conn| {
-            let first = r::table.select(r::api_key_id).first::<String>(conn);
-            Ok(first.optional()?.is_some())
-        })
+        let any = exists(r::table.select(r::api_key_id));
+        self.run(|conn| Ok(diesel::select(any).get_result(conn)?))
     }
 }
+
 /// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Leaves out envelopes
 /// that [`skip_waiting`](crate::Transaction::skip_waiting) has ended. Also requests a transfer of the waiting envelopes
 /// to a webhook, because the recipient may have another webhook by now.

@@ -246,6 +246,6 @@ fn deliver(
     let skipped = s::table.find(key).select(s::until).first::<String>(conn).optional()?;
     let skipped = skipped.unwrap_or_default();
     let wanted = envelopes.iter().filter(|id| **id > skipped);
-    let rows = wanted.map(|id| DeliveryRow::new(id, webhook_id, now.as_millis()));
-    statements::insert_deliveries(conn, &rows.collect::<Vec<_>>())
+    let row = |id: &String| DeliveryRow::new(id.clone(), webhook_id.to_owned(), now.as_millis());
+    statements::insert_deliveries(conn, &wanted.map(row).collect::<Vec<_>>())
 }

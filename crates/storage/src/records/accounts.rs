@@ -20,7 +20,7 @@ use crate::{
         row_tags::RowContent,
         session::{self, SessionRow},
     },
-    schema::{accounts, session_confirmations as c, session_details as s, sessions},
+    schema::{accounts, sessions as s},
 };
 
 impl Reader {
@@ -57,7 +57,7 @@ impl Reader {
         &mut self,
         token: &TokenHash,
     ) -> Result<Option<Timestamp>, StoreError> {
-        let confirmed = c::table.find(&token.0[..]).select((c::confirmed_at, c::confirmation_tag));
+        let confirmed = s::table.find(&token.0[..]).select((s::confirmed_at, s::confirmation_tag));
         let row: Option<(Option<i64>, Option<Vec<u8>>)> =
             self.run(|conn| Ok(confirmed.first(conn).optional()?))?;
         let Some((Some(millis), tag)) = row else { return Ok(None) };
@@ -143,14 +143,14 @@ impl Transaction {
     /// Deletes the session with this token. Does nothing if no session has the token.
     pub fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {
         let ended =
-            self.run(|conn| Ok(diesel::delete(sessions::table.find(&token.0[..])).execute(conn)?))?;
+            self.run(|conn| Ok(diesel::delete(s::table.find(&token.0[..])).execute(conn)?))?;
         self.journal_ended_sessions(ended);
         Ok(())
     }
 
     /// Deletes all sessions of one account.
     pub fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError> {
-        let of_account = sessions::table.filter(sessions::account_id.eq(account.to_string()));
+        let of_account = s::table.filter(s::account_id.eq(account.to_string()));
         let ended = self.run(|conn| Ok(diesel::delete(of_account).execute(conn)?))?;
         self.journal_ended_sessions(ended);
         Ok(())
@@ -164,14 +164,14 @@ impl Transaction {
         limit: u32,
     ) -> Result<u64, StoreError> {
         let ended = self.run(|conn| {
-            let mut some = sessions::table.select(sessions::token).limit(limit.into()).into_boxed();
+            let mut some = s::table.select(s::token).limit(limit.into()).into_boxed();
             if let Some(account) = account {
-                some = some.filter(sessions::account_id.eq(account.to_string()));
+                some = some.filter(s::account_id.eq(account.to_string()));
             }
             let tokens: Vec<Vec<u8>> = some.load(conn)?;
             let hashes = tokens.into_iter().map(|token| columns::token(token, "session"));
             let hashes = hashes.collect::<Result<Vec<_>, _>>()?;
-            let ended = diesel::delete(sessions::table.filter(any_token(sessions::token, &hashes)));
+            let ended = diesel::delete(s::table.filter(any_token(s::token, &hashes)));
             Ok(on_backend!(conn, c => ended.execute(c))?)
         })?;
         self.journal_ended_sessions(ended);
@@ -204,13 +204,13 @@ impl Transaction {
         account: &AccountId,
         kept: &TokenHash,
     ) -> Result<(), StoreError> {
-        let others = c::table
-            .filter(c::account_id.eq(account.to_string()))
-            .filter(c::token.ne(&kept.0[..]))
-            .filter(c::confirmed_at.is_not_null());
+        let others = s::table
+            .filter(s::account_id.eq(account.to_string()))
+            .filter(s::token.ne(&kept.0[..]))
+            .filter(s::confirmed_at.is_not_null());
         self.run(|conn| {
             let update = diesel::update(others)
-                .set((c::confirmed_at.eq(None::<i64>), c::confirmation_tag.eq(None::<Vec<u8>>)));
+                .set((s::confirmed_at.eq(None::<i64>), s::confirmation_tag.eq(None::<Vec<u8>>)));
             on_backend!(conn, c => update.execute(c))?;
             Ok(())
         })
@@ -220,8 +220,8 @@ impl Transaction {
     pub fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError> {
         let content = session::confirmation_content(&token.0, at.as_millis());
         let tag = self.row_tags.tag(&content)?;
-        let confirmed = (c::confirmed_at.eq(at.as_millis()), c::confirmation_tag.eq(tag));
-        let session = c::table.find(&token.0[..]);
+        let confirmed = (s::confirmed_at.eq(at.as_millis()), s::confirmation_tag.eq(tag));
+        let session = s::table.find(&token.0[..]);
         self.run(|conn| {
             diesel::update(session).set(confirmed).execute(conn)?;
             Ok(())

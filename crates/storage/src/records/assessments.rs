@@ -11,7 +11,6 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
         fault::Fault,
         transaction::{Reader, Transaction},
     },
@@ -59,8 +58,14 @@ impl Transaction {
             // Each check has its own query, which uses the index. The cost does not grow with the number of
             // attestations.
             for check in checks {
-                if let Some(found) = newest_attestation(conn, &key, check)? {
-                    newest.insert(check.clone(), found);
+                let row = t::table
+                    .filter(t::api_key_id.eq(&key))
+                    .filter(t::name.eq(check.as_str()))
+                    .order((t::at.desc(), t::id.desc()))
+                    .first::<AttestationRow>(conn)
+                    .optional()?;
+                if let Some(row) = row {
+                    newest.insert(check.clone(), row.read()?);
                 }
             }
             Ok(newest)
@@ -98,20 +103,6 @@ impl Reader {
             newest.load::<AttestationRow>(conn)?.into_iter().map(AttestationRow::read).collect()
         })
     }
-}
-
-fn newest_attestation(
-    conn: &mut AnyConnection,
-    key: &str,
-    check: &CheckName,
-) -> Result<Option<Attestation>, Fault> {
-    let row = t::table
-        .filter(t::api_key_id.eq(key))
-        .filter(t::name.eq(check.as_str()))
-        .order((t::at.desc(), t::id.desc()))
-        .first::<AttestationRow>(conn)
-        .optional()?;
-    row.map(AttestationRow::read).transpose()
 }
 
 /// A row of the table `assessments`.

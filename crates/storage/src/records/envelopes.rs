@@ -17,7 +17,10 @@ use crate::{
     },
     query::{row_types::SelectedRow, statement::Statement},
     queue::waiting,
-    rows::{channel::StoredChannelRow, columns, envelope::MetaRow},
+    rows::{
+        columns,
+        envelope::{self, MetaRow},
+    },
     schema::{channels as c, envelopes as e, handles as h},
 };
 
@@ -47,7 +50,7 @@ impl Reader {
             };
             let signature = columns::bytes(signature, "signature")?;
             Ok(Some(AddressedEnvelope {
-                envelope: Envelope { meta: meta.read_with(&sealed)?, sealed, signature },
+                envelope: Envelope { meta: meta.read(envelope::hash(&sealed))?, sealed, signature },
                 opened_at: columns::instant(opened_at),
                 sender_handle: handle.as_deref().map(columns::handle).transpose()?,
             }))
@@ -61,8 +64,19 @@ impl Transaction {
     pub fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
         let channel = c::table.find(id.to_string());
         self.run(|conn| {
-            let row = channel.first::<StoredChannelRow>(conn).optional()?;
-            row.map(StoredChannelRow::read).transpose()
+            type Row = (String, String, String, i32, Vec<u8>, Vec<u8>);
+            let row = channel.first::<Row>(conn).optional()?;
+            row.map(|(id, sender, recipient, version, encapsulation, signature)| {
+                Ok(Channel {
+                    id: columns::id(&id, "channel")?,
+                    sender: columns::id(&sender, "channel")?,
+                    recipient: columns::id(&recipient, "channel")?,
+                    sealing_version: columns::number(version, "sealing version")?,
+                    encapsulation,
+                    signature: columns::bytes(signature, "signature")?,
+                })
+            })
+            .transpose()
         })
     }
 

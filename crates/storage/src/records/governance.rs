@@ -45,13 +45,10 @@ impl Transaction {
 
     /// Inserts a new decision.
     pub fn insert_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
-        let subject = (
+        let insert = diesel::insert_into(g::table).values((
             g::id.eq(decision.id.to_string()),
             g::subject.eq(decision.subject.to_string()),
             g::kind.eq(decision.reason.kind.as_str()),
-        );
-        let insert = diesel::insert_into(g::table).values((
-            subject,
             g::status.eq(decision.reason.status.as_str()),
             g::reason.eq(&decision.reason.reason),
             g::since.eq(decision.reason.since.as_millis()),

@@ -1,6 +1,7 @@
 //! Stores handles: unique names that senders can use instead of API keys.
 
 use diesel::{
+    dsl::exists,
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
@@ -8,15 +9,17 @@ use sealpost_domain::{
     AccountId, ApiKeyId, Handle, KeyStatus,
     ports::{HandleOwner, StoreError},
 };
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     connection::{
         AnyConnection,
         fault::Fault,
+        on_backend,
         transaction::{Reader, Transaction},
     },
     rows::columns,
-    schema::{api_keys as k, handles},
+    schema::{api_keys as k, erased_handles, handles},
 };
 
 impl Reader {
@@ -136,6 +139,12 @@ impl Transaction {
         self.run(|conn| find_of_key(conn, id))
     }
 
+    /// Returns whether the handle belonged to an erased account. No other account may take such a handle.
+    pub fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError> {
+        let erased = erased_handles::table.find(hash(handle.as_str()));
+        self.run(|conn| Ok(diesel::select(exists(erased)).get_result(conn)?))
+    }
+
     /// Counts the handles of the account's revoked keys. Such a handle stays reserved for the account.
     pub fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError> {
         self.run(|conn| {
@@ -147,3 +156,18 @@ impl Transaction {
         })
     }
 }
+
+/// Stores the hash of a handle of an erased account, so that no other account can take the handle. A reader of the
+/// database can find the handle only by guessing.
+pub(crate) fn insert_erased(conn: &mut AnyConnection, handle: &str) -> Result<(), Fault> {
+    let row = erased_handles::hash.eq(hash(handle));
+    let insert = diesel::insert_into(erased_handles::table).values(row);
+    on_backend!(conn, c => insert.on_conflict_do_nothing().execute(c))?;
+    Ok(())
+}
+
+fn hash(handle: &str) -> Vec<u8> {
+    Sha256::new().chain_update(PREFIX).chain_update(handle).finalize().to_vec()
+}
+
+const PREFIX: &[u8] = b"sealpost/v1/erased-handle/";

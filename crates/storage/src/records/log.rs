@@ -88,9 +88,7 @@ impl Transaction {
             Ok(())
         })
     }
-}
 
-impl Transaction {
     /// Stores a checkpoint with cosignatures of witnesses.
     pub fn set_witnessed(&mut self, origin: &str, checkpoint: &str) -> Result<(), StoreError> {
         let head = diesel::update(h::table.find(origin)).set(h::witnessed.eq(checkpoint));

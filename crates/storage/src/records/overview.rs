@@ -18,7 +18,10 @@ use crate::{
     housekeeping::partitions::first_id,
     queue::{delivery_log, waiting},
     records::{api_keys, governance::OpenDecisions},
-    rows::{columns, usage::UsageRow},
+    rows::{
+        columns::{self, NumberRow},
+        usage::UsageRow,
+    },
     schema::{accounts, current_usage as u, webhooks as w},
 };
 
@@ -77,19 +80,13 @@ impl Reader {
                 .bind::<Text, _>(key.to_string())
                 .bind::<Text, _>(first_id(oldest))
                 .bind::<BigInt, _>(i64::from(limit));
-            let WaitingCount { counted } = waiting.get_result(conn)?;
-            columns::number(counted, "number of deliveries")
+            let NumberRow { number } = waiting.get_result(conn)?;
+            columns::number(number, "number of deliveries")
         })
     }
 }
 
-#[derive(QueryableByName)]
-struct WaitingCount {
-    #[diesel(sql_type = BigInt)]
-    counted: i64,
-}
-
-const COUNT_WAITING: &str = "/* overview.count_waiting */ SELECT count(*) AS counted FROM (SELECT 1 FROM deliveries \
+const COUNT_WAITING: &str = "/* overview.count_waiting */ SELECT count(*) AS number FROM (SELECT 1 FROM deliveries \
     JOIN webhooks ON substr(webhooks.id, 24) = substr(deliveries.webhook_id, 24) \
     AND webhooks.id = deliveries.webhook_id \
     WHERE webhooks.api_key_id = $1 AND deliveries.due_at IS NOT NULL \

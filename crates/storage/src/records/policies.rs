@@ -1,7 +1,6 @@
-//! Looks up recipients' policies, the profiles of keys, and contacts. A contact of a key is another key to which it has
-//! sent.
+//! Recipients' policies, the profiles of keys, and contacts. A contact of a key is another key to which it has sent.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{
@@ -10,10 +9,19 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{fault::Fault, on_backend, transaction::Reader},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     query::any_of::any_of,
-    rows::{columns, policy::PolicyRow},
+    rows::{
+        columns,
+        policy::{ContactRow, PolicyRow},
+    },
     schema::{api_keys as k, envelopes as e, handles as h, policies as p},
+    send::statements,
 };
 
 impl Reader {
@@ -107,6 +115,55 @@ impl Reader {
             Ok(Some(SentPage { last: columns::id(&last, "envelope")?, contacts }))
         })
     }
+}
+
+impl Transaction {
+    /// Replaces the policy of a key that this transaction has locked.
+    pub fn set_policy(
+        &mut self,
+        id: &ApiKeyId,
+        policy: &RecipientPolicy,
+    ) -> Result<(), StoreError> {
+        let row = PolicyRow::new(id, policy);
+        let insert = diesel::insert_into(p::table).values(&row);
+        self.run(|conn| {
+            on_backend!(conn, c => {
+                insert.on_conflict(p::api_key_id).do_update().set(&row).execute(c)
+            })?;
+            Ok(())
+        })
+    }
+
+    /// Stores contacts. If a contact is already stored, its time of the newest message changes only to one at least ten
+    /// seconds later.
+    pub fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError> {
+        self.run(|conn| insert_contacts(conn, contacts))
+    }
+
+    /// `pairs` contains API keys, each with a possible contact. Returns the pairs whose API key has sent a message to
+    /// the contact at `since` or later.
+    pub fn find_contacts(
+        &mut self,
+        pairs: &[(ApiKeyId, ApiKeyId)],
+        since: Timestamp,
+    ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError> {
+        self.run(|conn| {
+            let found = statements::find_contacts(conn, pairs, since.as_millis())?;
+            let id = |text: &str| columns::id(text, "contact");
+            found.iter().map(|(key, contact)| Ok((id(key)?, id(contact)?))).collect()
+        })
+    }
+}
+
+/// Stores contacts, sorted by keys. All transactions lock the rows in this order, so that they cannot deadlock.
+pub(crate) fn insert_contacts(conn: &mut AnyConnection, contacts: &[Contact]) -> Result<(), Fault> {
+    if contacts.is_empty() {
+        return Ok(());
+    }
+    let mut contacts = contacts.to_vec();
+    contacts.sort_unstable();
+    let rows: Vec<_> = contacts.iter().map(ContactRow::from).collect();
+    statements::insert_contacts(conn, &rows)
 }
 
 /// Id, label, status, handle and listing of a key.

@@ -13,7 +13,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Reader},
-    rows::columns,
+    rows::columns::{self, NumberRow},
     schema::{accounts as a, api_keys as k, webhooks as w},
 };
 
@@ -66,7 +66,7 @@ fn count_up_to(
     query: &'static str,
     counted_max: u32,
 ) -> Result<u64, Fault> {
-    let Number { number } =
+    let NumberRow { number } =
         sql_query(query).bind::<BigInt, _>(i64::from(counted_max)).get_result(conn)?;
     count(number)
 }
@@ -76,18 +76,12 @@ fn database_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
         AnyConnection::Postgres(_) => BYTES_POSTGRES,
         AnyConnection::Sqlite(_) => BYTES_SQLITE,
     };
-    let Number { number } = sql_query(query).get_result(conn)?;
+    let NumberRow { number } = sql_query(query).get_result(conn)?;
     count(number)
 }
 
 fn count(number: i64) -> Result<u64, Fault> {
     columns::number(number, "number of rows")
-}
-
-#[derive(QueryableByName)]
-struct Number {
-    #[diesel(sql_type = BigInt)]
-    number: i64,
 }
 
 #[derive(QueryableByName)]

@@ -28,7 +28,7 @@ use crate::{
     queue::incidents,
     rows::{
         columns, retiring_secrets,
-        webhook_record::{WebhookRow, event_names},
+        webhook::{WebhookRow, event_names},
     },
     schema::{api_keys, webhooks},
 };

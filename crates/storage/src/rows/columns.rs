@@ -2,9 +2,17 @@
 
 use std::str::FromStr;
 
+use diesel::{QueryableByName, sql_types::BigInt};
 use sealpost_domain::{EventKind, Handle, KeyStatus, Timestamp, TokenHash};
 
 use crate::connection::fault::Fault;
+
+/// The result of a query in plain SQL that selects one number as `number`.
+#[derive(QueryableByName)]
+pub(crate) struct NumberRow {
+    #[diesel(sql_type = BigInt)]
+    pub(crate) number: i64,
+}
 
 /// Parses an id stored as text. `row` names the row in the error.
 pub(crate) fn id<T: FromStr>(text: &str, row: &'static str) -> Result<T, Fault> {

@@ -7,10 +7,7 @@ use diesel::{
     query_builder::{AstPass, QueryFragment, QueryId},
     sql_types::Bool,
 };
-use sealpost_domain::{
-    DeliveryId, LeaseToken, LeasedDelivery,
-    ports::{ExpeditedDelivery, ParkedDelivery},
-};
+use sealpost_domain::{DeliveryId, LeaseToken, LeasedDelivery, ports::ParkedDelivery};
 
 use crate::{
     connection::fault::Fault,
@@ -57,26 +54,15 @@ impl DeliveryRow {
     }
 
     /// Creates the row of a new delivery without a lease. `due_at` is in milliseconds.
-    pub(crate) fn new(event_id: &str, webhook_id: &str, due_at: i64) -> Self {
-        Self {
-            event_id: event_id.to_owned(),
-            webhook_id: webhook_id.to_owned(),
-            attempts: 0,
-            due_at,
-            lease: None,
-        }
+    pub(crate) fn new(event_id: String, webhook_id: String, due_at: i64) -> Self {
+        Self { event_id, webhook_id, attempts: 0, due_at, lease: None }
     }
 
     /// Creates the row of a delivery to a disabled or paused webhook. The delivery is due [`PARKED_FOR`] after its
     /// event.
     pub(crate) fn parked(parked: &ParkedDelivery) -> Self {
-        Self {
-            event_id: parked.id.event_id.to_string(),
-            webhook_id: parked.id.webhook_id.to_string(),
-            attempts: 0,
-            due_at: parked.event_at.plus(PARKED_FOR).as_millis(),
-            lease: None,
-        }
+        let due_at = parked.event_at.plus(PARKED_FOR).as_millis();
+        Self::new(parked.id.event_id.to_string(), parked.id.webhook_id.to_string(), due_at)
     }
 }
 
@@ -128,14 +114,8 @@ pub(crate) struct DeliveryKey {
     pub(crate) event_id: String,
 }
 
-impl From<&DeliveryId> for DeliveryKey {
-    fn from(id: &DeliveryId) -> Self {
-        Self { webhook_id: id.webhook_id.to_string(), event_id: id.event_id.to_string() }
-    }
-}
-
 /// The primary key of a delivery and the token of its lease.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Queryable)]
 pub(crate) struct DeliveryLease {
     pub(crate) key: DeliveryKey,
     pub(crate) lease: i64,
@@ -143,12 +123,13 @@ pub(crate) struct DeliveryLease {
 
 impl DeliveryLease {
     pub(crate) fn new(id: &DeliveryId, lease: LeaseToken) -> Self {
-        Self { key: id.into(), lease: lease.0 }
+        let (webhook_id, event_id) = (id.webhook_id.to_string(), id.event_id.to_string());
+        Self { key: DeliveryKey { webhook_id, event_id }, lease: lease.0 }
     }
 }
 
 /// A delivery whose attempt succeeded.
-#[derive(Debug)]
+#[derive(Debug, Queryable)]
 pub(crate) struct SucceededDelivery {
     pub(crate) lease: DeliveryLease,
     /// True if the event still has deliveries: deliveries to other webhooks, or this delivery, if its redelivery was
@@ -157,7 +138,7 @@ pub(crate) struct SucceededDelivery {
 }
 
 /// A delivery whose attempt failed.
-#[derive(Debug)]
+#[derive(Debug, Queryable)]
 pub(crate) struct FailedDelivery {
     pub(crate) lease: DeliveryLease,
     /// True if no attempt follows.
@@ -176,23 +157,6 @@ pub(crate) struct ClaimedRow {
     pub(crate) envelope: Option<HashedMetaRow>,
     /// The current handle of the envelope's sender; `None` if the sender has none.
     pub(crate) sender_handle: Option<String>,
-}
-
-/// A new due time for a delivery. Applies only if the delivery has no lease.
-#[derive(Debug)]
-pub(crate) struct DueTimeChange {
-    pub(crate) key: DeliveryKey,
-    /// The due time in milliseconds that the delivery must still have. A delivery with another due time stays
-    /// unchanged.
-    pub(crate) from: i64,
-    pub(crate) to: i64,
-}
-
-impl From<&ExpeditedDelivery> for DueTimeChange {
-    fn from(expedited: &ExpeditedDelivery) -> Self {
-        let (from, to) = (expedited.from.as_millis(), expedited.to.as_millis());
-        Self { key: (&expedited.id).into(), from, to }
-    }
 }
 
 /// Time by which a delivery to a disabled or paused webhook is postponed (parked). Enabling or resuming the webhook

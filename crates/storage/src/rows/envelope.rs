@@ -1,8 +1,8 @@
-//! Rows of the table `envelopes`. A new column must be declared here and in `schema`.
+//! Rows of envelopes, and of the channels that they share. A new column must be declared here and in `schema`.
 
 use sealpost_domain::{
-    Envelope, EnvelopeHash, EnvelopeMeta, MessageContext, MessageType, Suite, ThreadId, Timestamp,
-    TraceParent, ports::WaitingEnvelope,
+    Channel, Envelope, EnvelopeHash, EnvelopeMeta, MessageContext, MessageType, Suite, ThreadId,
+    Timestamp, TraceParent, ports::WaitingEnvelope,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -10,7 +10,7 @@ use crate::{
     connection::fault::Fault,
     query::row_types::{SelectedRow as _, selected_row, stored_row},
     rows::columns,
-    schema::{envelopes, waiting_envelopes},
+    schema::{channels, envelopes, waiting_envelopes},
 };
 
 stored_row! {
@@ -76,12 +76,7 @@ impl MetaRow {
         format!("{}, sha256({alias}.sealed)", Self::list(alias))
     }
 
-    /// Converts a row, and computes the hash of the sealed bytes.
-    pub(crate) fn read_with(self, sealed: &[u8]) -> Result<EnvelopeMeta, Fault> {
-        self.read(hash(sealed))
-    }
-
-    /// Converts a row with the hash of its sealed bytes.
+    /// Converts a row with the [`hash`] of its sealed bytes.
     pub(crate) fn read(self, hash: Vec<u8>) -> Result<EnvelopeMeta, Fault> {
         let suite = u8::try_from(self.suite).ok().and_then(Suite::from_byte);
         Ok(EnvelopeMeta {
@@ -101,6 +96,32 @@ impl MetaRow {
 /// Returns the hash of an envelope with these sealed bytes.
 pub(crate) fn hash(sealed: &[u8]) -> Vec<u8> {
     Sha256::digest(sealed).to_vec()
+}
+
+stored_row! {
+    /// A new row of the table `channels`. A channel is one key encapsulation that many envelopes between two API keys
+    /// share.
+    pub(crate) struct ChannelRow<'a> in channels {
+        id: String,
+        sender: String,
+        recipient: String,
+        sealing_version: i32,
+        encapsulation: &'a [u8],
+        signature: &'a [u8],
+    }
+}
+
+impl<'a> ChannelRow<'a> {
+    pub(crate) fn new(channel: &'a Channel) -> Result<Self, Fault> {
+        Ok(Self {
+            id: channel.id.to_string(),
+            sender: channel.sender.to_string(),
+            recipient: channel.recipient.to_string(),
+            sealing_version: columns::number(channel.sealing_version, "sealing version")?,
+            encapsulation: &channel.encapsulation,
+            signature: &channel.signature,
+        })
+    }
 }
 
 /// The columns of a context: thread, replied envelope and type.

@@ -12,19 +12,6 @@ use crate::{
     schema::idempotency_keys,
 };
 
-/// The primary key of an idempotency record: the sending API key, and the text of the idempotency key.
-#[derive(Debug)]
-pub(crate) struct IdempotencyRowKey<'a> {
-    pub(crate) api_key_id: String,
-    pub(crate) idempotency_key: &'a str,
-}
-
-impl<'a> IdempotencyRowKey<'a> {
-    pub(crate) fn new(caller: &ApiKeyId, key: &'a IdempotencyKey) -> Self {
-        Self { api_key_id: caller.to_string(), idempotency_key: key.as_str() }
-    }
-}
-
 stored_row! {
     /// A new row of the table `idempotency_keys`.
     pub(crate) struct IdempotencyRow<'a> in idempotency_keys {

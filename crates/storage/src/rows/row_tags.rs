@@ -17,14 +17,9 @@ pub(crate) struct RowContent {
 }
 
 /// Computes and verifies the tags of a database. Clones share the key. Until a key is attached, the methods that need
-/// the key fail with [`NoKeys`].
+/// the key fail.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowTags(Arc<OnceLock<Arc<dyn RowAuthenticator>>>);
-
-/// The operation needs the tags of rows, but no key-encryption keys are loaded.
-#[derive(Debug, thiserror::Error)]
-#[error("this needs the key-encryption keys: give --kek-file or --kek-provider")]
-pub(crate) struct NoKeys;
 
 impl RowContent {
     /// Begins the content of a row of this table.
@@ -106,6 +101,8 @@ impl RowTags {
     }
 
     fn require(&self) -> Result<&Arc<dyn RowAuthenticator>, StoreError> {
-        self.0.get().ok_or_else(|| refused(NoKeys))
+        self.0.get().ok_or_else(|| refused(NO_KEYS))
     }
 }
+
+const NO_KEYS: &str = "this needs the key-encryption keys: give --kek-file or --kek-provider";

@@ -207,12 +207,4 @@ mod tests {
         assert_eq!([insert(3, 0), insert(4, 255)], [4, 8]);
         assert!(insert(5, 128) <= cache.keys.capacity());
     }
-
-    #[test]
-    fn a_cleared_cache_is_empty() {
-        let cache = FactsCache::new(9);
-        insert(&cache, 1, 2, 0);
-        cache.clear();
-        assert_eq!(found(&cache, 0), 0);
-    }
 }

@@ -12,7 +12,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
-    rows::idempotency::{self, IdempotencyRow, IdempotencyRowKey},
+    rows::idempotency::{self, IdempotencyRow},
     send::statements,
 };
 
@@ -24,9 +24,7 @@ pub(crate) fn find(
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
-    let keys: Vec<_> =
-        keys.iter().map(|(caller, key)| IdempotencyRowKey::new(caller, key)).collect();
-    let found = statements::find_idempotent_sends(conn, &keys)?;
+    let found = statements::find_idempotent_sends(conn, keys)?;
     found.into_iter().map(idempotency::read).collect()
 }
 

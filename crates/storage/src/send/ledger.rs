@@ -1,26 +1,31 @@
-//! Writes the results of a batch of sends.
+//! Writes the results of a batch of sends. Each threshold of a usage limit that a key reaches gives at most one event
+//! per day or month (the window of the limit).
 
 use std::collections::HashMap;
 
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, SmallInt, Text},
+};
 use sealpost_domain::{
-    ApiKeyId, Envelope,
+    ApiKeyId, Envelope, ReachedThreshold,
     ports::{StoreError, WriteSet},
 };
 
 use crate::{
-    connection::{fault::Fault, transaction::Transaction},
-    queue::statements::insert_waiting,
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    queue::{events, statements::insert_waiting},
+    records::policies,
     rows::{
-        channel::ChannelRow,
         columns,
         delivery::DeliveryRow,
-        envelope::{EnvelopeRow, WaitingRow},
+        envelope::{ChannelRow, EnvelopeRow, WaitingRow},
         usage::{OverageRow, UsageRow},
     },
     send::{
-        idempotency, policies,
+        idempotency,
         statements::{self, BatchRows},
-        thresholds,
     },
 };
 
@@ -66,7 +71,7 @@ impl Transaction {
             if !overages.is_empty() {
                 statements::add_overages(conn, &overages)?;
             }
-            thresholds::record(conn, &changes.thresholds)?;
+            record_thresholds(conn, &changes.thresholds)?;
             // The idempotency records are stored after their envelopes. If a key is already stored, `insert` deletes
             // records without a stored envelope, and would then also delete the new records of this batch.
             idempotency::insert(conn, &changes.idempotency)
@@ -84,3 +89,37 @@ fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, Fault> {
     let of_key = |key| columns::number(of_senders.get(key).copied().unwrap_or(0), "sealed bytes");
     changes.usage.iter().map(|(key, _)| of_key(key)).collect()
 }
+
+/// Records the reached thresholds (percentages of usage limits) that are not yet recorded for the current day or month,
+/// and stores an event for each of them. The usage rows of the keys must be locked, so that no other transaction
+/// records the same thresholds.
+fn record_thresholds(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> Result<(), Fault> {
+    let mut new = Vec::new();
+    for threshold in reached {
+        if is_first(conn, threshold)? {
+            new.push(threshold.event());
+        }
+    }
+    events::store(conn, &new)?;
+    Ok(())
+}
+
+/// Records a reached threshold. Returns false if the threshold is already recorded for the same day or month. A key
+/// reaches few thresholds, so one statement for each threshold is fast enough on both databases.
+fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool, Fault> {
+    let recorded = sql_query(RECORD_THRESHOLD)
+        .bind::<Text, _>(reached.details.api_key_id.to_string())
+        .bind::<Text, _>(reached.details.window.as_str())
+        .bind::<SmallInt, _>(i16::from(reached.details.threshold))
+        .bind::<BigInt, _>(reached.window_start.as_millis())
+        .execute(conn)?;
+    Ok(recorded == 1)
+}
+
+/// Inserts or updates the row of a threshold. A key has one row for each threshold of each limit. The row contains the
+/// start of the newest day or month in which the key has reached the threshold.
+const RECORD_THRESHOLD: &str = "/* thresholds.record */
+    INSERT INTO usage_thresholds AS t (api_key_id, span, threshold, window_start)
+    VALUES ($1, $2, $3, $4)
+    ON CONFLICT (api_key_id, span, threshold) DO UPDATE SET window_start = excluded.window_start
+    WHERE t.window_start <> excluded.window_start";

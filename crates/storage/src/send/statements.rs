@@ -6,15 +6,14 @@
 mod postgres;
 mod sqlite;
 
-use sealpost_domain::{ApiKeyId, ports::FactsQuery};
+use sealpost_domain::{ApiKeyId, IdempotencyKey, ports::FactsQuery};
 
 use crate::{
     query::{row_address::RowAddress, statement::on_either},
     rows::{
-        channel::ChannelRow,
         delivery::DeliveryRow,
-        envelope::EnvelopeRow,
-        idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        envelope::{ChannelRow, EnvelopeRow},
+        idempotency::{IdempotencyRow, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
         session::SessionRow,
         usage::{OverageRow, UsageRow},
@@ -73,10 +72,10 @@ on_either! {
     fn insert_contacts(rows: &[ContactRow]) -> ();
     /// Returns the pairs whose key has sent to the contact at `since` (in milliseconds) or later. A pair consists of a
     /// key and a possible contact of the key.
-    fn find_contacts(pairs: &[(String, String)], since: i64) -> Vec<(String, String)>;
+    fn find_contacts(pairs: &[(ApiKeyId, ApiKeyId)], since: i64) -> Vec<(String, String)>;
     /// Finds the idempotency records with these keys. The record of a single send comes with the metadata of its
     /// envelope, and is left out if the envelope is no longer stored.
-    fn find_idempotent_sends(keys: &[IdempotencyRowKey<'_>]) -> Vec<IdempotentSendRow>;
+    fn find_idempotent_sends(keys: &[(ApiKeyId, IdempotencyKey)]) -> Vec<IdempotentSendRow>;
     /// Stores the idempotency records with keys that are not stored yet. Returns the number of stored records.
     fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;
     /// Deletes each stored record that has the same idempotency key as one of `rows`, if the stored record has expired

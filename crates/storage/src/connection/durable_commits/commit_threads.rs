@@ -5,7 +5,7 @@
 
 use std::{
     io,
-    sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender},
+    sync::mpsc::{self, RecvTimeoutError, Sender},
     thread,
     time::Duration,
 };
@@ -39,7 +39,11 @@ impl CommitThreads {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NoResult> {
         let (reply, result) = mpsc::sync_channel(1);
-        let thread = self.submit(Box::new(move || respond(&reply, work())))?;
+        let thread = self.submit(Box::new(move || {
+            if reply.send(work()).is_err() {
+                tracing::warn!("a commit ended after its deadline");
+            }
+        }))?;
         match result.recv_timeout(timeout) {
             Ok(value) => {
                 self.0.lock().push(thread);
@@ -73,12 +77,6 @@ fn start() -> Result<Sender<Work>, io::Error> {
         }
     })?;
     Ok(thread)
-}
-
-fn respond<T>(reply: &SyncSender<T>, value: T) {
-    if reply.send(value).is_err() {
-        tracing::warn!("a commit ended after its deadline");
-    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::{
     query::{any_of::any_of, statement::Statement},
     rows::columns,
     schema::{deliveries as d, envelopes as e, waiting_envelopes as w},
-    send::{stored_bytes, usage_rows},
+    send::usage_rows,
 };
 
 /// Deletes up to `limit` envelopes with ids in a range, and returns their number. Deletes fewer envelopes if too many
@@ -41,7 +41,7 @@ pub(super) fn purge(
         }
         AnyConnection::Sqlite(conn) => purge_sqlite(conn, &portion.below)?,
     };
-    stored_bytes::subtract(conn, &purged.bytes)?;
+    usage_rows::subtract_bytes(conn, &purged.bytes)?;
     bounce(conn, &purged, now)?;
     if portion.is_cut { Ok(columns::number(limit, "limit")?) } else { Ok(purged.count) }
 }

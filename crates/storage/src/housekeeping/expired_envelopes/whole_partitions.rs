@@ -21,7 +21,7 @@ use crate::{
     housekeeping::partitions::{self, ENVELOPES, first_id},
     query::statement::Statement,
     schema::partitions as p,
-    send::stored_bytes,
+    send::usage_rows,
 };
 
 /// Does the next step of releasing the envelopes before `upper`, for at most `limit` envelopes. To release an envelope
@@ -38,7 +38,7 @@ pub(super) fn release(
     // Subtracts the bytes first, in separate transactions. A revocation locks the usage rows of a key (its counters)
     // before deliveries. A transaction that locks them in the other order could cause a deadlock.
     if let Some(bytes) = next_bytes(pg, upper, &below, limit)? {
-        stored_bytes::subtract(conn, &bytes)?;
+        usage_rows::subtract_bytes(conn, &bytes)?;
         return Ok(true);
     }
     let ended = end_deliveries(pg, &below, limit.min(BOUNCED_MAX))?;
@@ -60,7 +60,17 @@ fn next_bytes(
     let of_upper = p::parent.eq(ENVELOPES.name).and(p::upper_bound.eq(upper.as_millis()));
     let partition = p::table.filter(of_upper);
     let after: String = partition.select(p::released_to).first(conn)?;
-    let portion = bytes_of_portion(conn, &after, below, limit)?;
+    let portion: Vec<(String, i64, String)> = Statement::<_, (Text, BigInt, Text)>::query(
+        "SELECT sender, sum(octet_length(sealed))::BIGINT, max(id) FROM (
+             SELECT id, sender, sealed FROM envelopes
+             WHERE id > ? AND id < ? ORDER BY id LIMIT ?
+         ) AS portion
+         GROUP BY sender",
+    )
+    .bind::<Text, _>(&after)
+    .bind::<Text, _>(below)
+    .bind::<BigInt, _>(limit)
+    .load(conn)?;
     let Some(last) = portion.iter().map(|(_, _, last)| last).max() else { return Ok(None) };
     diesel::update(partition).set(p::released_to.eq(last)).execute(conn)?;
     Ok(Some(portion.into_iter().map(|(sender, bytes, _)| (sender, bytes)).collect()))
@@ -130,27 +140,6 @@ fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
     .bind::<Text, _>(below)
     .bind::<BigInt, _>(limit)
     .execute(conn)?)
-}
-
-/// Reads the next `limit` envelopes. For each sender among these envelopes, returns the sender, the total size of its
-/// sealed envelopes, and the highest of their ids.
-fn bytes_of_portion(
-    conn: &mut PgConnection,
-    after: &str,
-    below: &str,
-    limit: i64,
-) -> Result<Vec<(String, i64, String)>, Fault> {
-    Ok(Statement::<_, (Text, BigInt, Text)>::query(
-        "SELECT sender, sum(octet_length(sealed))::BIGINT, max(id) FROM (
-             SELECT id, sender, sealed FROM envelopes
-             WHERE id > ? AND id < ? ORDER BY id LIMIT ?
-         ) AS portion
-         GROUP BY sender",
-    )
-    .bind::<Text, _>(after)
-    .bind::<Text, _>(below)
-    .bind::<BigInt, _>(limit)
-    .load(conn)?)
 }
 
 /// Returns true if these conditions hold for all envelopes below an id:

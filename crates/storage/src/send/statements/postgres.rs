@@ -10,7 +10,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Binary, Nullable, Record, Text},
 };
-use sealpost_domain::{ApiKeyId, ports::FactsQuery};
+use sealpost_domain::{ApiKeyId, IdempotencyKey, ports::FactsQuery};
 
 use super::{BatchRows, FactRows};
 use crate::{
@@ -21,16 +21,15 @@ use crate::{
         statement::Statement,
     },
     rows::{
-        channel::ChannelRow,
         columns,
         delivery::DeliveryRow,
-        envelope::{EnvelopeRow, MetaRow},
-        idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        envelope::{ChannelRow, EnvelopeRow, MetaRow},
+        idempotency::{IdempotencyRow, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
         session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
-    schema::{facts_versions, sessions, usage},
+    schema::{facts_versions, usage},
     send::usage_rows,
 };
 
@@ -45,7 +44,7 @@ pub(super) fn lock_facts(
     type Row = (
         Records<(Record<usage::SqlType>, Tid)>,
         Records<facts_versions::SqlType>,
-        Records<sessions::SqlType>,
+        Records<(Binary, Text, BigInt)>,
         Records<(Text, Text, Text, Text, BigInt)>,
     );
     type UsageRecord = <UsageRow as Queryable<usage::SqlType, Pg>>::Row;
@@ -119,7 +118,7 @@ pub(super) fn insert_channels(
 
 pub(super) fn find_idempotent_sends(
     conn: &mut PgConnection,
-    keys: &[IdempotencyRowKey<'_>],
+    keys: &[(ApiKeyId, IdempotencyKey)],
 ) -> Result<Vec<IdempotentSendRow>, Fault> {
     type Row = (
         Text,
@@ -143,8 +142,8 @@ pub(super) fn find_idempotent_sends(
         )
     });
     Ok(Statement::<_, Row>::query(&TEXT)
-        .bind_array::<Text, _>(keys.iter().map(|key| &key.api_key_id))
-        .bind_array::<Text, _>(keys.iter().map(|key| key.idempotency_key))
+        .bind_array::<Text, _>(keys.iter().map(|(caller, _)| caller.to_string()))
+        .bind_array::<Text, _>(keys.iter().map(|(_, key)| key.as_str()))
         .load(conn)?)
 }
 
@@ -193,7 +192,7 @@ pub(super) fn insert_contacts(conn: &mut PgConnection, rows: &[ContactRow]) -> R
 
 pub(super) fn find_contacts(
     conn: &mut PgConnection,
-    pairs: &[(String, String)],
+    pairs: &[(ApiKeyId, ApiKeyId)],
     since: i64,
 ) -> Result<Vec<(String, String)>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
@@ -201,8 +200,8 @@ pub(super) fn find_contacts(
          JOIN contacts AS c ON c.api_key_id = ANY (ARRAY[n.api_key_id]) AND c.contact = n.contact
          WHERE c.sent_at >= ?",
     )
-    .bind_array::<Text, _>(pairs.iter().map(|(key, _)| key))
-    .bind_array::<Text, _>(pairs.iter().map(|(_, contact)| contact))
+    .bind_array::<Text, _>(pairs.iter().map(|(key, _)| key.to_string()))
+    .bind_array::<Text, _>(pairs.iter().map(|(_, contact)| contact.to_string()))
     .bind::<BigInt, _>(since)
     .load(conn)?)
 }

@@ -9,7 +9,7 @@ use diesel::{
     sql_types::{BigInt, Binary, Bool, Text},
     upsert::excluded,
 };
-use sealpost_domain::{ApiKeyId, GovernanceStatus, TokenHash, ports::FactsQuery};
+use sealpost_domain::{ApiKeyId, GovernanceStatus, IdempotencyKey, TokenHash, ports::FactsQuery};
 
 use super::{BatchRows, FactRows};
 use crate::{
@@ -20,10 +20,9 @@ use crate::{
         statement::Statement,
     },
     rows::{
-        channel::ChannelRow,
         columns,
-        envelope::{self, MetaRow},
-        idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        envelope::{self, ChannelRow, MetaRow},
+        idempotency::{IdempotencyRow, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
         session::SessionRow,
         usage::{OverageRow, UsageRow},
@@ -57,7 +56,9 @@ fn read_sessions(
     conn: &mut SqliteConnection,
     tokens: &[TokenHash],
 ) -> QueryResult<Vec<SessionRow>> {
-    let mut found: Vec<SessionRow> = s::table.filter(any_token(s::token, tokens)).load(conn)?;
+    let sessions = s::table.filter(any_token(s::token, tokens));
+    let mut found: Vec<SessionRow> =
+        sessions.select((s::token, s::account_id, s::expires_at)).load(conn)?;
     if found.len() < tokens.len() {
         let tokens = t::table.filter(any_token(t::token, tokens)).select((
             t::token,
@@ -150,12 +151,12 @@ pub(super) fn insert_channels(
 
 pub(super) fn find_idempotent_sends(
     conn: &mut SqliteConnection,
-    keys: &[IdempotencyRowKey<'_>],
+    keys: &[(ApiKeyId, IdempotencyKey)],
 ) -> Result<Vec<IdempotentSendRow>, Fault> {
     let mut found = Vec::with_capacity(keys.len());
-    for key in keys {
+    for (caller, key) in keys {
         let row = k::table
-            .find((&key.api_key_id, key.idempotency_key))
+            .find((caller.to_string(), key.as_str()))
             .left_join(e::table)
             .filter(k::results.is_not_null().or(e::id.is_not_null()))
             .select((
@@ -224,12 +225,13 @@ pub(super) fn insert_contacts(
 
 pub(super) fn find_contacts(
     conn: &mut SqliteConnection,
-    pairs: &[(String, String)],
+    pairs: &[(ApiKeyId, ApiKeyId)],
     since: i64,
 ) -> Result<Vec<(String, String)>, Fault> {
     let mut found = Vec::new();
-    for pair in pairs {
-        let contact = c::table.find((&pair.0, &pair.1)).filter(c::sent_at.ge(since));
+    for (key, contact) in pairs {
+        let contact = c::table.find((key.to_string(), contact.to_string()));
+        let contact = contact.filter(c::sent_at.ge(since));
         found.extend(contact.select((c::api_key_id, c::contact)).first(conn).optional()?);
     }
     Ok(found)

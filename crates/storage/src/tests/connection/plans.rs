@@ -16,7 +16,7 @@ use crate::{
     queue::{claim_cursor::ClaimCursor, claims, receipts, relays, statements as queue},
     send::{
         statements::{self as send, BatchRows},
-        stored_bytes,
+        usage_rows,
     },
     tests::fixture::{Fixture, at, claim_of, postgres},
 };
@@ -183,7 +183,7 @@ fn prepare_send_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     send::find_idempotent_sends(conn, &[])?;
     send::insert_idempotency_keys(conn, &[])?;
     send::delete_stale_idempotency_keys(conn, &[], &[])?;
-    stored_bytes::subtract(conn, &[("ak".to_owned(), 0)])
+    usage_rows::subtract_bytes(conn, &[("ak".to_owned(), 0)])
 }
 
 #[derive(QueryableByName)]

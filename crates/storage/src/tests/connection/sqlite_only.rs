@@ -177,7 +177,7 @@ fn readers_do_not_wait_for_the_writer() {
 fn waiting_for_the_write_lock_times_out() {
     let db = sqlite();
     let mut impatient = db.clone();
-    impatient.write_timeout = Duration::from_millis(50);
+    impatient.settings.connection_timeout = Duration::from_millis(50);
     let _writer = db.begin(Durable).unwrap();
     let waited = impatient.begin(Durable).map(drop);
     assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");

@@ -8,13 +8,16 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Binary, Integer, Nullable, Text},
 };
-use sealpost_domain::{Timestamp, ports::Claim};
+use sealpost_domain::{
+    Timestamp,
+    ports::{Claim, ExpeditedDelivery},
+};
 
 use crate::{
     connection::fault::Fault,
     query::{row_types::SelectedRow, statement::Statement},
     rows::{
-        delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
+        delivery::{ClaimedRow, DeliveryKey, DeliveryLease},
         envelope::MetaRow,
         webhook::TargetRow,
     },
@@ -22,7 +25,7 @@ use crate::{
 
 /// Finds and locks due deliveries, earliest due time first. Skips rows that another claim has locked, and deliveries to
 /// the webhooks in `full`. If `full` is not empty, skipped rows count against `limit`, so fewer rows may be returned.
-pub(in crate::queue::statements) fn oldest_due(
+pub(crate) fn oldest_due(
     conn: &mut PgConnection,
     due: &RangeInclusive<i64>,
     limit: i64,
@@ -72,7 +75,7 @@ fn oldest_due_except(
 
 /// Finds the webhooks after the id `above`, with one index look-up per webhook, so that the cost does not depend on the
 /// length of the queues.
-pub(in crate::queue::statements) fn targets_above(
+pub(crate) fn targets_above(
     conn: &mut PgConnection,
     above: &str,
     due_from: i64,
@@ -99,7 +102,7 @@ pub(in crate::queue::statements) fn targets_above(
     .load(conn)?)
 }
 
-pub(in crate::queue::statements) fn due_of(
+pub(crate) fn due_of(
     conn: &mut PgConnection,
     targets: &[String],
     due: &RangeInclusive<i64>,
@@ -121,7 +124,7 @@ pub(in crate::queue::statements) fn due_of(
     .load(conn)?)
 }
 
-pub(in crate::queue::statements) fn end_leases(
+pub(crate) fn end_leases(
     conn: &mut PgConnection,
     ends: &RangeInclusive<i64>,
     limit: i64,
@@ -139,7 +142,7 @@ pub(in crate::queue::statements) fn end_leases(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn lease(
+pub(crate) fn lease(
     conn: &mut PgConnection,
     keys: &[DeliveryKey],
     claim: &Claim,
@@ -182,10 +185,7 @@ type ClaimedColumns = (
     Nullable<Text>,
 );
 
-pub(in crate::queue::statements) fn delete(
-    conn: &mut PgConnection,
-    keys: &[DeliveryKey],
-) -> Result<(), Fault> {
+pub(crate) fn delete(conn: &mut PgConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
     Statement::command(
         "/* claims.delete */ DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id",
@@ -196,7 +196,7 @@ pub(in crate::queue::statements) fn delete(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn park(
+pub(crate) fn park(
     conn: &mut PgConnection,
     keys: &[DeliveryKey],
     due_at: Timestamp,
@@ -213,7 +213,7 @@ pub(in crate::queue::statements) fn park(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn release(
+pub(crate) fn release(
     conn: &mut PgConnection,
     leases: &[DeliveryLease],
     due_at: Timestamp,
@@ -232,9 +232,9 @@ pub(in crate::queue::statements) fn release(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn expedite(
+pub(crate) fn expedite(
     conn: &mut PgConnection,
-    changes: &[DueTimeChange],
+    changes: &[ExpeditedDelivery],
 ) -> Result<(), Fault> {
     Statement::command(
         "/* claims.expedite */ UPDATE deliveries AS d SET due_at = n.due_at
@@ -242,10 +242,10 @@ pub(in crate::queue::statements) fn expedite(
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              AND d.due_at IS NOT DISTINCT FROM n.was_due_at AND d.lease IS NULL",
     )
-    .bind_array::<Text, _>(changes.iter().map(|change| &change.key.webhook_id))
-    .bind_array::<Text, _>(changes.iter().map(|change| &change.key.event_id))
-    .bind_array::<BigInt, _>(changes.iter().map(|change| change.from))
-    .bind_array::<BigInt, _>(changes.iter().map(|change| change.to))
+    .bind_array::<Text, _>(changes.iter().map(|change| change.id.webhook_id.to_string()))
+    .bind_array::<Text, _>(changes.iter().map(|change| change.id.event_id.to_string()))
+    .bind_array::<BigInt, _>(changes.iter().map(|change| change.from.as_millis()))
+    .bind_array::<BigInt, _>(changes.iter().map(|change| change.to.as_millis()))
     .execute(conn)?;
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::{
     rows::{delivery::DeliveryRow, envelope::WaitingRow, event::EventRow},
 };
 
-pub(in crate::queue::statements) fn insert_events(
+pub(crate) fn insert_events(
     conn: &mut PgConnection,
     rows: &[EventRow],
 ) -> Result<Vec<String>, Fault> {
@@ -28,7 +28,7 @@ pub(in crate::queue::statements) fn insert_events(
     Ok(EventRow::bind_arrays(rows, Statement::<_, Text>::query(&TEXT)).load(conn)?)
 }
 
-pub(in crate::queue::statements) fn insert_deliveries(
+pub(crate) fn insert_deliveries(
     conn: &mut PgConnection,
     rows: &[DeliveryRow],
 ) -> Result<(), Fault> {
@@ -39,7 +39,7 @@ pub(in crate::queue::statements) fn insert_deliveries(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn insert_outcomes(
+pub(crate) fn insert_outcomes(
     conn: &mut PgConnection,
     envelopes: &BTreeSet<String>,
     outcome: &'static str,
@@ -55,10 +55,7 @@ pub(in crate::queue::statements) fn insert_outcomes(
     .load(conn)?)
 }
 
-pub(in crate::queue::statements) fn insert_waiting(
-    conn: &mut PgConnection,
-    rows: &[WaitingRow],
-) -> Result<(), Fault> {
+pub(crate) fn insert_waiting(conn: &mut PgConnection, rows: &[WaitingRow]) -> Result<(), Fault> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         row_types::insert_all::<WaitingRow>() + " ON CONFLICT (envelope_id) DO NOTHING"
     });

@@ -17,17 +17,16 @@ use crate::{
     },
     rows::{
         attempt::{AttemptRow, FinishedAttempt},
-        delivery::{DeliveryKey, DeliveryLease, FailedDelivery, SucceededDelivery},
+        delivery::{FailedDelivery, SucceededDelivery},
         webhook::HealthRow,
     },
 };
 
-pub(in crate::queue::statements) fn remove_succeeded(
+pub(crate) fn remove_succeeded(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<SucceededDelivery>, Fault> {
-    type Removed = (String, String, i64, bool);
-    let removed = Statement::<_, (Text, Text, BigInt, Bool)>::query(
+    Ok(Statement::<_, (LeaseColumns, Bool)>::query(
         "/* outcomes.remove_succeeded */ DELETE FROM deliveries AS d USING (
              SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
          ) AS n
@@ -41,19 +40,14 @@ pub(in crate::queue::statements) fn remove_succeeded(
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
-    .load::<Removed>(conn)?;
-    let succeeded = |(webhook_id, event_id, held, is_left): Removed| SucceededDelivery {
-        lease: lease((webhook_id, event_id, held)),
-        is_left,
-    };
-    Ok(removed.into_iter().map(succeeded).collect())
+    .load(conn)?)
 }
 
-pub(in crate::queue::statements) fn restart_succeeded(
+pub(crate) fn restart_succeeded(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<SucceededDelivery>, Fault> {
-    let restarted = Statement::<_, (Text, Text, BigInt)>::query(
+    let restarted = Statement::<_, LeaseColumns>::query(
         "/* outcomes.restart_succeeded */ UPDATE deliveries AS d SET lease = NULL, attempts = 0, due_at = d.redeliver_at,
              last_failure = NULL, failed_at = NULL
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
@@ -65,15 +59,15 @@ pub(in crate::queue::statements) fn restart_succeeded(
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
     .load(conn)?;
-    let succeeded = |row| SucceededDelivery { lease: lease(row), is_left: true };
+    let succeeded = |lease| SucceededDelivery { lease, is_left: true };
     Ok(restarted.into_iter().map(succeeded).collect())
 }
 
-pub(in crate::queue::statements) fn record_failed(
+pub(crate) fn record_failed(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<FailedDelivery>, Fault> {
-    let recorded = Statement::<_, (Text, Text, BigInt, Bool)>::query(
+    Ok(Statement::<_, (LeaseColumns, Bool)>::query(
         "/* outcomes.record_failed */ UPDATE deliveries AS d SET lease = NULL, due_at = coalesce(d.recover_at, n.due_at),
              attempts = CASE WHEN d.recover_at IS NULL THEN n.attempts WHEN n.due_at IS NULL THEN 0
                  ELSE greatest(n.attempts - 1, 0) END,
@@ -91,15 +85,10 @@ pub(in crate::queue::statements) fn record_failed(
     .bind_array::<Nullable<BigInt>, _>(attempts.iter().map(|attempt| attempt.due_at))
     .bind_array::<Nullable<Text>, _>(attempts.iter().map(|attempt| attempt.failure))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.at))
-    .load::<(String, String, i64, bool)>(conn)?;
-    let failed = |(webhook_id, event_id, held, is_exhausted)| FailedDelivery {
-        lease: lease((webhook_id, event_id, held)),
-        is_exhausted,
-    };
-    Ok(recorded.into_iter().map(failed).collect())
+    .load(conn)?)
 }
 
-pub(in crate::queue::statements) fn log_attempts(
+pub(crate) fn log_attempts(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<(), Fault> {
@@ -109,15 +98,11 @@ pub(in crate::queue::statements) fn log_attempts(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn set_health(
-    conn: &mut PgConnection,
-    rows: &[HealthRow],
-) -> Result<(), Fault> {
+pub(crate) fn set_health(conn: &mut PgConnection, rows: &[HealthRow]) -> Result<(), Fault> {
     static TEXT: LazyLock<String> = LazyLock::new(row_types::update_all::<HealthRow>);
     HealthRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
     Ok(())
 }
 
-fn lease((webhook_id, event_id, lease): (String, String, i64)) -> DeliveryLease {
-    DeliveryLease { key: DeliveryKey { webhook_id, event_id }, lease }
-}
+/// The SQL types of the columns of a [`DeliveryLease`](crate::rows::delivery::DeliveryLease).
+type LeaseColumns = ((Text, Text), BigInt);

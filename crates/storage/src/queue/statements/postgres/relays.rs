@@ -13,7 +13,7 @@ use crate::{
     rows::delivery::{DeliveryKey, DeliveryLease},
 };
 
-pub(in crate::queue::statements) fn awaiting_relay(
+pub(crate) fn awaiting_relay(
     conn: &mut PgConnection,
     targets: &[String],
     now: Timestamp,
@@ -33,7 +33,7 @@ pub(in crate::queue::statements) fn awaiting_relay(
     .load(conn)?)
 }
 
-pub(in crate::queue::statements) fn await_relay(
+pub(crate) fn await_relay(
     conn: &mut PgConnection,
     leases: &[DeliveryLease],
     now: Timestamp,
@@ -54,10 +54,7 @@ pub(in crate::queue::statements) fn await_relay(
 
 /// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues. Also
 /// finds the deliveries of deleted webhooks, which the next claim deletes.
-pub(in crate::queue::statements) fn leave_relays(
-    conn: &mut PgConnection,
-    limit: i64,
-) -> Result<usize, Fault> {
+pub(crate) fn leave_relays(conn: &mut PgConnection, limit: i64) -> Result<usize, Fault> {
     let left = Statement::command(
         "/* relays.leave_relays */ WITH RECURSIVE visited (webhook_id) AS (
              (SELECT webhook_id FROM deliveries

@@ -11,20 +11,23 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Integer, Text},
 };
-use sealpost_domain::{Timestamp, ports::Claim};
+use sealpost_domain::{
+    Timestamp,
+    ports::{Claim, ExpeditedDelivery},
+};
 
 use crate::{
     connection::fault::Fault,
     query::{any_of::any_of, row_types::SelectedRow, statement::Statement},
     rows::{
-        delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
+        delivery::{ClaimedRow, DeliveryKey, DeliveryLease},
         envelope::{self, HashedMetaRow, MetaRow},
         webhook::TargetRow,
     },
     schema::{api_keys as k, deliveries as d, envelopes as e, handles as h, webhooks as w},
 };
 
-pub(in crate::queue::statements) fn oldest_due(
+pub(crate) fn oldest_due(
     conn: &mut SqliteConnection,
     due: &RangeInclusive<i64>,
     limit: i64,
@@ -44,7 +47,7 @@ pub(in crate::queue::statements) fn oldest_due(
     Ok(oldest)
 }
 
-pub(in crate::queue::statements) fn targets_above(
+pub(crate) fn targets_above(
     conn: &mut SqliteConnection,
     above: &str,
     due_from: i64,
@@ -67,7 +70,7 @@ pub(in crate::queue::statements) fn targets_above(
     Ok(targets)
 }
 
-pub(in crate::queue::statements) fn due_of(
+pub(crate) fn due_of(
     conn: &mut SqliteConnection,
     targets: &[String],
     due: &RangeInclusive<i64>,
@@ -88,7 +91,7 @@ pub(in crate::queue::statements) fn due_of(
     Ok(all)
 }
 
-pub(in crate::queue::statements) fn end_leases(
+pub(crate) fn end_leases(
     conn: &mut SqliteConnection,
     ends: &RangeInclusive<i64>,
     limit: i64,
@@ -107,7 +110,7 @@ pub(in crate::queue::statements) fn end_leases(
 }
 
 /// Leases deliveries. Reads each webhook and envelope once, because many deliveries of a claim share them.
-pub(in crate::queue::statements) fn lease(
+pub(crate) fn lease(
     conn: &mut SqliteConnection,
     keys: &[DeliveryKey],
     claim: &Claim,
@@ -120,8 +123,10 @@ pub(in crate::queue::statements) fn lease(
     let webhooks: HashMap<_, _> = webhooks.into_iter().collect();
     let events = keys.iter().map(|key| &key.event_id).collect();
     let envelopes = envelopes_of(conn, events)?;
-    let senders = envelopes.values().map(|(meta, _)| &meta.sender).collect();
-    let handles = handles_of(conn, senders)?;
+    let senders: BTreeSet<_> = envelopes.values().map(|(meta, _)| &meta.sender).collect();
+    let handles =
+        h::table.filter(any_of(h::api_key_id, senders)).select((h::api_key_id, h::handle));
+    let handles: HashMap<_, _> = handles.load::<(String, String)>(conn)?.into_iter().collect();
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
         let attempts = Statement::<_, Integer>::query(
@@ -161,26 +166,14 @@ fn envelopes_of(
     rows.map(|row| row.map(|(id, meta, sealed)| (id, (meta, envelope::hash(&sealed))))).collect()
 }
 
-/// Returns the current handles of these keys. Keys without a handle are absent.
-fn handles_of(
-    conn: &mut SqliteConnection,
-    keys: BTreeSet<&String>,
-) -> QueryResult<HashMap<String, String>> {
-    let handles = h::table.filter(any_of(h::api_key_id, keys)).select((h::api_key_id, h::handle));
-    Ok(handles.load::<(String, String)>(conn)?.into_iter().collect())
-}
-
-pub(in crate::queue::statements) fn delete(
-    conn: &mut SqliteConnection,
-    keys: &[DeliveryKey],
-) -> Result<(), Fault> {
+pub(crate) fn delete(conn: &mut SqliteConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
     for key in keys {
         diesel::delete(d::table.find((&key.event_id, &key.webhook_id))).execute(conn)?;
     }
     Ok(())
 }
 
-pub(in crate::queue::statements) fn park(
+pub(crate) fn park(
     conn: &mut SqliteConnection,
     keys: &[DeliveryKey],
     due_at: Timestamp,
@@ -193,7 +186,7 @@ pub(in crate::queue::statements) fn park(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn release(
+pub(crate) fn release(
     conn: &mut SqliteConnection,
     leases: &[DeliveryLease],
     due_at: Timestamp,
@@ -213,16 +206,16 @@ pub(in crate::queue::statements) fn release(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn expedite(
+pub(crate) fn expedite(
     conn: &mut SqliteConnection,
-    changes: &[DueTimeChange],
+    changes: &[ExpeditedDelivery],
 ) -> Result<(), Fault> {
-    for DueTimeChange { key, from, to } in changes {
+    for ExpeditedDelivery { id, from, to } in changes {
         let unchanged = d::table
-            .find((&key.event_id, &key.webhook_id))
-            .filter(d::due_at.eq(from))
+            .find((id.event_id.to_string(), id.webhook_id.to_string()))
+            .filter(d::due_at.eq(from.as_millis()))
             .filter(d::lease.is_null());
-        diesel::update(unchanged).set(d::due_at.eq(Some(*to))).execute(conn)?;
+        diesel::update(unchanged).set(d::due_at.eq(Some(to.as_millis()))).execute(conn)?;
     }
     Ok(())
 }

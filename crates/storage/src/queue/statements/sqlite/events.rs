@@ -11,7 +11,7 @@ use crate::{
     schema::{deliveries, envelope_outcomes as o, events, waiting_envelopes},
 };
 
-pub(in crate::queue::statements) fn insert_events(
+pub(crate) fn insert_events(
     conn: &mut SqliteConnection,
     rows: &[EventRow],
 ) -> Result<Vec<String>, Fault> {
@@ -25,7 +25,7 @@ pub(in crate::queue::statements) fn insert_events(
     Ok(inserted)
 }
 
-pub(in crate::queue::statements) fn insert_deliveries(
+pub(crate) fn insert_deliveries(
     conn: &mut SqliteConnection,
     rows: &[DeliveryRow],
 ) -> Result<(), Fault> {
@@ -36,7 +36,7 @@ pub(in crate::queue::statements) fn insert_deliveries(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn insert_outcomes(
+pub(crate) fn insert_outcomes(
     conn: &mut SqliteConnection,
     envelopes: &BTreeSet<String>,
     outcome: &'static str,
@@ -53,7 +53,7 @@ pub(in crate::queue::statements) fn insert_outcomes(
     Ok(inserted)
 }
 
-pub(in crate::queue::statements) fn insert_waiting(
+pub(crate) fn insert_waiting(
     conn: &mut SqliteConnection,
     rows: &[WaitingRow],
 ) -> Result<(), Fault> {

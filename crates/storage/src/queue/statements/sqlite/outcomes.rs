@@ -22,7 +22,7 @@ use crate::{
     schema::{attempts as a, deliveries as d},
 };
 
-pub(in crate::queue::statements) fn remove_succeeded(
+pub(crate) fn remove_succeeded(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<SucceededDelivery>, Fault> {
@@ -49,7 +49,7 @@ pub(in crate::queue::statements) fn remove_succeeded(
     Ok(removed)
 }
 
-pub(in crate::queue::statements) fn restart_succeeded(
+pub(crate) fn restart_succeeded(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<SucceededDelivery>, Fault> {
@@ -74,7 +74,7 @@ pub(in crate::queue::statements) fn restart_succeeded(
     Ok(restarted)
 }
 
-pub(in crate::queue::statements) fn record_failed(
+pub(crate) fn record_failed(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<FailedDelivery>, Fault> {
@@ -105,7 +105,7 @@ pub(in crate::queue::statements) fn record_failed(
     Ok(recorded)
 }
 
-pub(in crate::queue::statements) fn log_attempts(
+pub(crate) fn log_attempts(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
 ) -> Result<(), Fault> {
@@ -116,10 +116,7 @@ pub(in crate::queue::statements) fn log_attempts(
     Ok(())
 }
 
-pub(in crate::queue::statements) fn set_health(
-    conn: &mut SqliteConnection,
-    rows: &[HealthRow],
-) -> Result<(), Fault> {
+pub(crate) fn set_health(conn: &mut SqliteConnection, rows: &[HealthRow]) -> Result<(), Fault> {
     static TEXT: LazyLock<String> = LazyLock::new(row_types::update_one::<HealthRow>);
     for row in rows {
         row.bind_key_last(Statement::command(&TEXT)).execute(conn)?;

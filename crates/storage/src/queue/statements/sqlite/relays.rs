@@ -14,7 +14,7 @@ use crate::{
     schema::deliveries as d,
 };
 
-pub(in crate::queue::statements) fn awaiting_relay(
+pub(crate) fn awaiting_relay(
     conn: &mut SqliteConnection,
     targets: &[String],
     now: Timestamp,
@@ -35,7 +35,7 @@ pub(in crate::queue::statements) fn awaiting_relay(
     Ok(all)
 }
 
-pub(in crate::queue::statements) fn await_relay(
+pub(crate) fn await_relay(
     conn: &mut SqliteConnection,
     leases: &[DeliveryLease],
     now: Timestamp,
@@ -56,10 +56,7 @@ pub(in crate::queue::statements) fn await_relay(
 
 /// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues. Also
 /// finds the deliveries of deleted webhooks, which the next claim deletes.
-pub(in crate::queue::statements) fn leave_relays(
-    conn: &mut SqliteConnection,
-    limit: i64,
-) -> Result<usize, Fault> {
+pub(crate) fn leave_relays(conn: &mut SqliteConnection, limit: i64) -> Result<usize, Fault> {
     let left = Statement::command(
         "/* relays.leave_relays */ WITH RECURSIVE visited (webhook_id) AS (
              SELECT * FROM (SELECT webhook_id FROM deliveries WHERE lease = -1 ORDER BY webhook_id LIMIT 1)
