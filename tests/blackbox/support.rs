@@ -25,15 +25,20 @@ pub(crate) use authority::{Authority, Issued};
 pub(crate) use client::{
     Client, Identity, Request, Response,
     browser::{Browser, sign_in},
+    has,
     load::Pairs,
+    only_one,
     raw::{connect, exchange, read_to_end, response_on, status_of, talk},
     text, token_body,
 };
 pub(crate) use database::Database;
 pub(crate) use languages::{
     go, node_folder,
-    oracle::{Verifier, browse, chromium, read_did_document, search_documentation},
-    pinned, python, root, run_node, rust_example,
+    oracle::{
+        Verifier, ask_node, ask_python, browse, chromium, read_did_document, run_in_browser,
+        search_documentation,
+    },
+    pinned, python, root, rust_example,
 };
 pub(crate) use listener::{Listener, private_file};
 pub(crate) use process::{CommandResult, Process, binary, is_empty, postgres_tool, run, within};
@@ -92,6 +97,12 @@ pub(crate) fn eventually<T>(
     }
 }
 
+/// Polls until `is_true` is true. Panics after [`SOON`].
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    eventually(what, SOON, || is_true().then_some(()));
+}
+
 /// Repeats a request without pauses until a limit rejects it, and returns the rejection. Limits per second and per
 /// minute under test are at most 20, so this many requests exceed them even if a minute ends in between.
 #[track_caller]
@@ -116,6 +127,26 @@ pub(crate) fn within_one_minute<T>(mut run: impl FnMut() -> T) -> T {
 fn minute() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.unwrap().as_secs() / 60
+}
+
+/// Runs `run` at the same time with each number below `count`, and returns the results.
+pub(crate) fn at_once<T: Send>(count: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let run = &run;
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|nth| scope.spawn(move || run(nth))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// Checks that exactly `count` of these requests succeeded, and that the others were refused with this status and code.
+#[track_caller]
+pub(crate) fn check_winners(responses: &[Response], count: usize, (status, code): (u16, &str)) {
+    let (won, lost): (Vec<_>, Vec<_>) =
+        responses.iter().partition(|response| response.status == 200);
+    assert_eq!(won.len(), count);
+    for refused in lost {
+        refused.refused(status, code);
+    }
 }
 
 /// The longest wait for a result on a busy machine. Passing cases take much less time.

@@ -37,18 +37,16 @@ fn register(client: &Client, who: &Identity) -> String {
 
 fn acts_are_listed_newest_first_in_pages(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let sibling = client.sibling(&alice);
-    let webhook = register(client, &alice);
-    client.manage(&alice, &json!({"action": "rotate_secret", "webhook_id": webhook})).ok();
-    client.manage(&alice, &json!({"action": "delete", "webhook_id": webhook})).ok();
+    let alice = server.new_identity();
+    let sibling = server.sibling(&alice);
+    let webhook = register(&server, &alice);
+    server.manage(&alice, &json!({"action": "rotate_secret", "webhook_id": webhook})).ok();
+    server.manage(&alice, &json!({"action": "delete", "webhook_id": webhook})).ok();
     let body = json!({"login_secret": alice.login_secret});
-    let rotated = client.post("/v1/auth/rotate-secret").token(&alice.token).json(&body);
-    let rotated = rotated.response().ok();
-    let again = client.login(&alice.account, &text(&rotated, "login_secret")).ok();
+    let rotated = server.act_as_owner(&alice, "/v1/auth/rotate-secret", &body).ok();
+    let again = server.login(&alice.account, &text(&rotated, "login_secret")).ok();
     let again = text(&again, "session_token");
-    client.post("/v1/auth/logout").token(&again).response().ok();
+    server.post("/v1/auth/logout").token(&again).response().ok();
 
     let of_webhook = format!("{webhook} of {}", alice.key);
     let expected = [
@@ -62,7 +60,7 @@ fn acts_are_listed_newest_first_in_pages(database: &Database) {
         ("login", None),
         ("key_activated", Some(alice.key.clone())),
     ];
-    let found = entries(client, &alice);
+    let found = entries(&server, &alice);
     let shown = found.iter().map(|entry| (text(entry, "kind"), entry["detail"].clone()));
     let expected: Vec<_> =
         expected.into_iter().map(|(kind, detail)| (kind.to_owned(), json!(detail))).collect();
@@ -76,7 +74,7 @@ fn acts_are_listed_newest_first_in_pages(database: &Database) {
 
     let (mut paged, mut cursor) = (Vec::new(), Value::Null);
     loop {
-        let page = list(client, &alice, &json!({"limit": 4, "cursor": cursor}));
+        let page = list(&server, &alice, &json!({"limit": 4, "cursor": cursor}));
         paged.extend(page["entries"].as_array().unwrap().clone());
         cursor = page["next_cursor"].clone();
         if cursor.is_null() {
@@ -88,31 +86,30 @@ fn acts_are_listed_newest_first_in_pages(database: &Database) {
 
 fn acts_with_tokens_and_recovery_codes_are_listed(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let created = client.new_token(&alice, &["webhooks"]);
+    let alice = server.new_identity();
+    let created = server.new_token(&alice, &["webhooks"]);
     let (id, token) = (text(&created, "token_id"), text(&created, "token"));
     let hook = json!({"url": "https://93.184.216.34/hook", "events": ["envelope.received"]});
-    client.post("/v1/webhooks/register").token(&token).json(&hook).response().ok();
+    server.post("/v1/webhooks/register").token(&token).json(&hook).response().ok();
     let revoke = json!({"token_id": id});
-    client.post("/v1/auth/tokens/revoke").token(&alice.token).json(&revoke).response().ok();
+    server.post("/v1/auth/tokens/revoke").token(&alice.token).json(&revoke).response().ok();
     let rotate = |secret: &str| {
         let body = json!({"login_secret": secret});
-        client.post("/v1/auth/rotate-secret").token(&alice.token).json(&body).response()
+        server.post("/v1/auth/rotate-secret").token(&alice.token).json(&body).response()
     };
     rotate("ls_wrong").refused(401, "UNAUTHORIZED");
-    let rotated = rotate(alice.login_secret.as_deref().unwrap()).ok();
+    let rotated = rotate(alice.secret()).ok();
     let recover = |code: &str| {
         let body = json!({"account_id": alice.account, "recovery_code": code});
-        client.post("/v1/auth/recover").json(&body).response()
+        server.post("/v1/auth/recover").json(&body).response()
     };
-    let other = client.activate(&json!({"label": "other"})).ok();
+    let other = server.activate(&json!({"label": "other"})).ok();
     recover(&text(&other, "recovery_code")).refused(401, "UNAUTHORIZED");
     let recovered = recover(&text(&rotated, "recovery_code")).ok();
-    let again = client.login(&alice.account, &text(&recovered, "login_secret")).ok();
+    let again = server.login(&alice.account, &text(&recovered, "login_secret")).ok();
     let alice = Identity { token: text(&again, "session_token"), ..alice };
 
-    let found = entries(client, &alice);
+    let found = entries(&server, &alice);
     let kinds: Vec<_> = found.iter().map(|entry| text(entry, "kind")).collect();
     let expected = [
         "login",
@@ -137,15 +134,14 @@ fn acts_with_tokens_and_recovery_codes_are_listed(database: &Database) {
 
 fn acts_on_the_dashboard_are_listed(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let sibling = client.sibling(&alice);
-    let browser = Browser::sign_in(client, &alice);
+    let alice = server.new_identity();
+    let sibling = server.sibling(&alice);
+    let browser = Browser::sign_in(&server, &alice);
     let form = format!("form_token={}&typed={}", browser.form_token(), sibling.key);
     let revoke = format!("/dashboard/keys/{}/revoke", sibling.key);
     assert_eq!(browser.post(&revoke, &form, "same-origin").status, 303);
-    assert_eq!(kinds(client, &alice)[..2], ["key_revoked", "login"]);
-    assert_eq!(entries(client, &alice)[0]["detail"], sibling.key);
+    assert_eq!(kinds(&server, &alice)[..2], ["key_revoked", "login"]);
+    assert_eq!(entries(&server, &alice)[0]["detail"], sibling.key);
     let page = browser.page("/dashboard/activity");
     let named = format!("title=\"{}\">another</bdi>", sibling.key);
     for expected in ["Identity revoked", "Login", "Identity created", "127.0.0.1", &named] {
@@ -157,42 +153,37 @@ fn acts_on_the_dashboard_are_listed(database: &Database) {
 
 fn sends_are_no_activity(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let before = entries(client, &alice);
-    let sent = client.send(&alice, &alice.key, "x").ok();
-    client.open(&alice, &text(&sent, "envelope_id")).ok();
-    client.status(&alice).ok();
-    assert_eq!(entries(client, &alice), before);
+    let alice = server.new_identity();
+    let before = entries(&server, &alice);
+    let sent = server.send(&alice, &alice.key, "x").ok();
+    server.open(&alice, &text(&sent, "envelope_id")).ok();
+    server.status(&alice).ok();
+    assert_eq!(entries(&server, &alice), before);
 }
 
 fn failed_logins_are_recorded_in_limited_number(database: &Database) {
     let server = database.serve_with(&["--logins-per-minute", "0"]);
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for _ in 0..15 {
-        client
-            .login(&alice.account, bob.login_secret.as_deref().unwrap())
-            .refused(401, "UNAUTHORIZED");
+        server.login(&alice.account, bob.secret()).refused(401, "UNAUTHORIZED");
     }
     // A malformed secret is refused without a look-up.
-    client.login(&alice.account, "ls_x").refused(401, "UNAUTHORIZED");
-    let failed: Vec<_> = entries(client, &alice)
+    server.login(&alice.account, "ls_x").refused(401, "UNAUTHORIZED");
+    let failed: Vec<_> = entries(&server, &alice)
         .into_iter()
         .filter(|entry| entry["kind"] == "login_failed")
         .collect();
     assert_eq!(failed.len(), 10);
     assert_eq!((&failed[9]["actor"], &failed[9]["detail"]), (&json!("client"), &Value::Null));
     assert!(text(&failed[0], "detail").contains("may not be recorded"), "{failed:?}");
-    assert!(kinds(client, &bob).iter().all(|kind| kind != "login_failed"));
+    assert!(kinds(&server, &bob).iter().all(|kind| kind != "login_failed"));
     assert_eq!(database.count("activity WHERE kind = 'login_failed'"), 10);
 }
 
 fn acts_of_operators_are_shown_without_their_names(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let webhook = register(client, &alice);
+    let alice = server.new_identity();
+    let webhook = register(&server, &alice);
     database.operate(&["plan", "set", &alice.key, "builder"]);
     database.operate(&["key", "deactivate", &alice.key]);
     database.operate(&["key", "reactivate", &alice.key]);
@@ -201,7 +192,7 @@ fn acts_of_operators_are_shown_without_their_names(database: &Database) {
     database.operate(&["governance", "lift", &alice.account, "--reason", "over"]);
     database.operate(&["partner", "assign", &alice.account, "acme"]);
     database.operate(&["handle", "assign", "alice", &alice.key]);
-    let found = entries(client, &alice);
+    let found = entries(&server, &alice);
     let acts: Vec<_> = found.iter().take(8).map(|entry| text(entry, "detail")).collect();
     let expected = [
         "handle.assign handle:alice".to_owned(),
@@ -214,7 +205,7 @@ fn acts_of_operators_are_shown_without_their_names(database: &Database) {
         format!("plan.set {} builder", alice.key),
     ];
     assert_eq!(acts, expected);
-    let page = Browser::sign_in(client, &alice).page("/dashboard/activity");
+    let page = Browser::sign_in(&server, &alice).page("/dashboard/activity");
     assert!(page.contains("<strong>Plan changed to builder</strong>"), "{page}");
     for entry in &found[..8] {
         assert_eq!((&entry["kind"], &entry["actor"]), (&json!("operator"), &json!("operator")));
@@ -225,28 +216,26 @@ fn acts_of_operators_are_shown_without_their_names(database: &Database) {
 
 fn another_account_sees_nothing(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    register(client, &alice);
-    assert_eq!(kinds(client, &bob), ["login", "key_activated"]);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    register(&server, &alice);
+    assert_eq!(kinds(&server, &bob), ["login", "key_activated"]);
     // A cursor of another account shows own entries only.
-    let cursor = list(client, &alice, &json!({"limit": 1}))["next_cursor"].clone();
-    let page = list(client, &bob, &json!({"cursor": cursor}));
-    let alices = entries(client, &alice);
+    let cursor = list(&server, &alice, &json!({"limit": 1}))["next_cursor"].clone();
+    let page = list(&server, &bob, &json!({"cursor": cursor}));
+    let alices = entries(&server, &alice);
     assert!(page["entries"].as_array().unwrap().iter().all(|entry| !alices.contains(entry)));
 }
 
 fn faulty_listings_are_refused(database: &Database) {
     let server = database.serve_with(&["--account-changes-per-minute", "7"]);
-    let client = server.client();
     let ask = |token: &str, body: &Value| {
-        client.post("/v1/account/activity").token(token).json(body).response()
+        server.post("/v1/account/activity").token(token).json(body).response()
     };
     ask("st_x", &json!({})).refused(401, "UNAUTHORIZED");
-    client.post("/v1/account/activity").json(&json!({})).response().refused(401, "UNAUTHORIZED");
-    client.request("GET", "/v1/account/activity").response().refused(405, "METHOD_NOT_ALLOWED");
+    server.post("/v1/account/activity").json(&json!({})).response().refused(401, "UNAUTHORIZED");
+    server.get("/v1/account/activity").refused(405, "METHOD_NOT_ALLOWED");
     let given = within_one_minute(|| {
-        let alice = client.new_identity();
+        let alice = server.new_identity();
         for (field, body) in [
             ("limit", json!({"limit": 0})),
             ("limit", json!({"limit": 101})),
@@ -266,7 +255,7 @@ fn faulty_listings_are_refused(database: &Database) {
 fn every_node_shows_the_same_activity(database: &Database) {
     let nodes = database.serve_on_every_node();
     let (one, other) = (&nodes[0], &nodes[nodes.len() - 1]);
-    let alice = one.client().new_identity();
+    let alice = one.new_identity();
     register(other.client(), &alice);
     let expected = ["webhook_registered", "login", "key_activated"];
     let seen = |node: &Server| kinds(node.client(), &alice);
@@ -275,13 +264,12 @@ fn every_node_shows_the_same_activity(database: &Database) {
 
 fn the_account_page_shows_the_client_of_a_session(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let body = json!({"account_id": alice.account, "login_secret": alice.login_secret});
-    let login = client.post("/v1/auth/login").json(&body);
+    let login = server.post("/v1/auth/login").json(&body);
     let hostile = format!("<script>alert(1)</script> \"quoted\" {}", "x".repeat(4000));
     login.header("User-Agent", &hostile).response().ok();
-    let browser = Browser::sign_in(client, &alice);
+    let browser = Browser::sign_in(&server, &alice);
     let page = browser.page("/dashboard/account");
     assert!(!page.contains("<script>alert"), "the program is escaped");
     assert!(page.contains("alert(1)") && page.contains("127.0.0.1"), "{page}");

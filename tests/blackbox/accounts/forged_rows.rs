@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, binary, on_both, run, text};
+use crate::support::{Database, Identity, binary, on_both, run, text};
 
 on_both!(
     a_forged_session_is_no_session,
@@ -15,29 +15,28 @@ on_both!(
 
 fn a_forged_session_is_no_session(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (mallory, victim) = (client.new_identity(), client.new_identity());
+    let (mallory, victim) = (server.new_identity(), server.new_identity());
     // The account of a session of one's own, and the expiry. The server caches neither session yet.
-    let moved = login(client, &mallory);
+    let moved = server.new_session(&mallory).token;
     database.by_hand(&format!(
         "UPDATE sessions SET account_id = '{}' WHERE account_id = '{}'",
         victim.account, mallory.account
     ));
     for token in [&moved, &mallory.token] {
         let as_victim = Identity { token: token.clone(), ..victim.clone() };
-        client.status(&as_victim).refused(401, "UNAUTHORIZED");
-        let list = client.post("/v1/auth/tokens/list").token(token);
+        server.status(&as_victim).refused(401, "UNAUTHORIZED");
+        let list = server.post("/v1/auth/tokens/list").token(token);
         list.response().refused(401, "UNAUTHORIZED");
     }
-    let longer = login(client, &mallory);
+    let longer = server.new_session(&mallory).token;
     database.by_hand(&format!(
         "UPDATE sessions SET expires_at = expires_at + 1000000 WHERE account_id = '{}'",
         mallory.account
     ));
-    let list = |token: &str| client.post("/v1/auth/tokens/list").token(token).response();
+    let list = |token: &str| server.post("/v1/auth/tokens/list").token(token).response();
     list(&longer).refused(401, "UNAUTHORIZED");
     // A row with the tag of another row.
-    let donor = login(client, &mallory);
+    let donor = server.new_session(&mallory).token;
     list(&donor).ok();
     database.by_hand(&format!(
         "UPDATE sessions SET account_id = '{0}', \
@@ -46,15 +45,14 @@ fn a_forged_session_is_no_session(database: &Database) {
     ));
     list(&donor).refused(401, "UNAUTHORIZED");
     // The rows of the victim are untouched, and the server explains the refusals.
-    client.status(&victim).ok();
+    server.status(&victim).ok();
     assert!(server.log().contains("a row does not have its tag"), "{}", server.log());
     server.stop();
 }
 
 fn a_forged_secret_is_no_login(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (mallory, victim) = (client.new_identity(), client.new_identity());
+    let (mallory, victim) = (server.new_identity(), server.new_identity());
     let secret = mallory.login_secret.clone().unwrap();
     let copy = |column: &str| {
         format!("{column} = (SELECT {column} FROM accounts WHERE id = '{}')", mallory.account)
@@ -72,15 +70,15 @@ fn a_forged_secret_is_no_login(database: &Database) {
         "tag = NULL".to_owned(),
     ] {
         database.by_hand(&format!("UPDATE accounts SET {change} WHERE id = '{}'", victim.account));
-        client.login(&victim.account, &secret).refused(401, "UNAUTHORIZED");
+        server.login(&victim.account, &secret).refused(401, "UNAUTHORIZED");
         restore();
     }
-    login(client, &victim);
+    server.new_session(&victim);
     // A closed account stays closed, with the secrets of another account.
     database.operate(&["account", "close", &victim.account]);
     let reopen = [copy("login_secret"), "closed_at = NULL".to_owned()].join(", ");
     database.by_hand(&format!("UPDATE accounts SET {reopen} WHERE id = '{}'", victim.account));
-    client.login(&victim.account, &secret).refused(401, "UNAUTHORIZED");
+    server.login(&victim.account, &secret).refused(401, "UNAUTHORIZED");
     // An operator without the keys cannot set secrets; with the keys, the new secrets are authenticated.
     if let Some(url) = database.postgres_url() {
         let mut command = database.admin_command(&["account", "show", &mallory.account]);
@@ -97,12 +95,11 @@ fn a_forged_secret_is_no_login(database: &Database) {
 
 fn a_forged_api_token_has_no_rights(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (mallory, victim) = (client.new_identity(), client.new_identity());
+    let (mallory, victim) = (server.new_identity(), server.new_identity());
     let forge = |change: &str| {
-        let token = client.token_with(&mallory, &["read"]);
+        let token = server.token_with(&mallory, &["read"]);
         let bearer = Identity { token, ..mallory.clone() };
-        client.status(&bearer).ok();
+        server.status(&bearer).ok();
         database.by_hand(&format!("UPDATE api_tokens SET {change}"));
         bearer
     };
@@ -110,25 +107,23 @@ fn a_forged_api_token_has_no_rights(database: &Database) {
     for change in ["scopes = 'read,send,open'", "expires_at = expires_at + 1", &as_victim] {
         let forged = forge(change);
         // The token may be cached: an action that it does not allow reads the row again.
-        let sent = client.send(&forged, &mallory.key, "x");
+        let sent = server.send(&forged, &mallory.key, "x");
         assert!([401, 403].contains(&sent.status), "{change}: {sent:?}");
     }
     server.stop();
     let server = database.serve();
-    let client = server.client();
     for identity in [&mallory, &victim] {
-        client.status(identity).ok();
+        server.status(identity).ok();
     }
-    let listed = client.post("/v1/auth/tokens/list").token(&victim.token).response().ok();
+    let listed = server.post("/v1/auth/tokens/list").token(&victim.token).response().ok();
     assert_eq!(listed["tokens"].as_array().unwrap().len(), 3, "the forged tokens are stored");
     server.stop();
 }
 
 fn a_key_given_to_another_account_acts_for_nobody(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (mallory, victim) = (client.new_identity(), client.new_identity());
-    let letter = text(&client.send(&mallory, &victim.key, "secret").ok(), "envelope_id");
+    let (mallory, victim) = (server.new_identity(), server.new_identity());
+    let letter = text(&server.send(&mallory, &victim.key, "secret").ok(), "envelope_id");
     let give_to = |account: &str| {
         let key = &victim.key;
         database
@@ -137,28 +132,25 @@ fn a_key_given_to_another_account_acts_for_nobody(database: &Database) {
     server.stop();
     give_to(&mallory.account);
     let server = database.serve();
-    let client = server.client();
     let thief = Identity { key: victim.key.clone(), ..mallory.clone() };
-    client.open(&thief, &letter).refused(500, "INTERNAL_ERROR");
-    client.send(&thief, &mallory.key, "x").refused(500, "INTERNAL_ERROR");
-    client.status(&thief).refused(500, "INTERNAL_ERROR");
+    server.open(&thief, &letter).refused(500, "INTERNAL_ERROR");
+    server.send(&thief, &mallory.key, "x").refused(500, "INTERNAL_ERROR");
+    server.status(&thief).refused(500, "INTERNAL_ERROR");
     give_to(&victim.account);
     server.stop();
     let server = database.serve();
-    assert_eq!(server.client().open(&victim, &letter).ok()["message"], "secret");
+    assert_eq!(server.open(&victim, &letter).ok()["message"], "secret");
     server.stop();
 }
 
 fn a_forged_badge_stays_revoked(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let scores = ["--clarity", "1", "--coherence", "1", "--confidence", "1", "--drift", "0"];
-    database.operate(&[&["assess", &alice.key][..], &scores].concat());
-    let [old, other] = [(); 2].map(|()| client.act(&alice, "/v1/badges/issue", &json!({})).ok());
+    let alice = server.new_identity();
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
+    let [old, other] = [(); 2].map(|()| server.act(&alice, "/v1/badges/issue", &json!({})).ok());
     let verified = |badge: &Value| {
         let body = json!({"credential": badge["credential"]});
-        client.act(&alice, "/v1/badges/verify", &body).ok()["status"].clone()
+        server.act(&alice, "/v1/badges/verify", &body).ok()["status"].clone()
     };
     assert_eq!(verified(&old), "valid");
     let id = text(&old, "badge_id");
@@ -176,24 +168,18 @@ fn a_forged_badge_stays_revoked(database: &Database) {
 
 fn rows_of_an_earlier_version_are_adopted_by_command(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let secret = alice.login_secret.clone().unwrap();
     database.by_hand("UPDATE accounts SET tag = NULL; UPDATE sessions SET tag = NULL");
-    client.login(&alice.account, &secret).refused(401, "UNAUTHORIZED");
+    server.login(&alice.account, &secret).refused(401, "UNAUTHORIZED");
     server.stop();
     let adopted = database.operate(&["kek", "adopt-rows"]);
     assert!(adopted["adopted"].as_u64().unwrap() >= 2, "{adopted}");
     assert_eq!(database.operate(&["kek", "adopt-rows"])["adopted"], 0);
     let server = database.serve();
-    server.client().status(&alice).ok();
-    login(server.client(), &alice);
+    server.status(&alice).ok();
+    server.new_session(&alice);
     let entries = &database.operate(&["audit", "list", "--limit", "2"])["entries"];
     assert_eq!(entries[0]["action"], "kek.adopt");
     server.stop();
-}
-
-fn login(client: &Client, identity: &Identity) -> String {
-    let secret = identity.login_secret.clone().unwrap();
-    text(&client.login(&identity.account, &secret).ok(), "session_token")
 }

@@ -13,28 +13,26 @@ on_both!(
 
 fn a_stolen_session_creates_no_token(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let create = |body: &Value| {
-        client.post("/v1/auth/tokens/create").token(&alice.token).json(body).response()
+        server.post("/v1/auth/tokens/create").token(&alice.token).json(body).response()
     };
     let mut body = token_body(&alice, &["send"]);
-    for secret in [bob.login_secret.as_deref().unwrap(), "ls_nonsense", &alice.token] {
+    for secret in [bob.secret(), "ls_nonsense", &alice.token] {
         body["login_secret"] = json!(secret);
         create(&body).refused(401, "UNAUTHORIZED");
     }
     body["login_secret"] = Value::Null;
     assert_eq!(create(&body).refused(400, "MISSING_FIELD")["field"], json!("login_secret"));
-    let listed = client.post("/v1/auth/tokens/list").token(&alice.token).response().ok();
+    let listed = server.post("/v1/auth/tokens/list").token(&alice.token).response().ok();
     assert_eq!(listed, json!({"tokens": []}));
 }
 
 fn a_token_needs_a_key_of_the_account(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let create = |body: &Value| {
-        client.post("/v1/auth/tokens/create").token(&alice.token).json(body).response()
+        server.post("/v1/auth/tokens/create").token(&alice.token).json(body).response()
     };
     let mut body = token_body(&alice, &["send"]);
     for key in [&*bob.key, "ak_00000000000000000000000000", "nonsense"] {
@@ -48,8 +46,7 @@ fn a_token_needs_a_key_of_the_account(database: &Database) {
 
 fn faults_of_a_new_token_are_named(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     for (field, value, code) in [
         ("name", json!(""), "MISSING_FIELD"),
         ("name", json!("x".repeat(101)), "INVALID_FIELD"),
@@ -62,23 +59,22 @@ fn faults_of_a_new_token_are_named(database: &Database) {
     ] {
         let mut body = token_body(&alice, &["send"]);
         body[field] = value;
-        let request = client.post("/v1/auth/tokens/create").token(&alice.token).json(&body);
+        let request = server.post("/v1/auth/tokens/create").token(&alice.token).json(&body);
         assert_eq!(request.response().refused(400, code)["field"], json!(field));
     }
 }
 
 fn an_account_has_a_limited_number_of_tokens(database: &Database) {
     let server = database.serve_with(&["--max-api-tokens-per-account=2"]);
-    let client = server.client();
-    let alice = client.new_identity();
-    let first = client.new_token(&alice, &["send"]);
-    client.new_token(&alice, &["send"]);
+    let alice = server.new_identity();
+    let first = server.new_token(&alice, &["send"]);
+    server.new_token(&alice, &["send"]);
     let create = || {
         let body = token_body(&alice, &["send"]);
-        client.post("/v1/auth/tokens/create").token(&alice.token).json(&body).response()
+        server.post("/v1/auth/tokens/create").token(&alice.token).json(&body).response()
     };
     create().refused(403, "QUOTA_EXCEEDED");
     let revoke = json!({"token_id": first["token_id"]});
-    client.post("/v1/auth/tokens/revoke").token(&alice.token).json(&revoke).response().ok();
+    server.post("/v1/auth/tokens/revoke").token(&alice.token).json(&revoke).response().ok();
     create().ok();
 }

@@ -19,10 +19,8 @@ fn detail(
 
 #[test]
 fn a_misspelt_member_is_named_with_the_member_that_it_resembles() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let server = Database::embedded().serve();
+    let alice = server.new_identity();
     let missing = (400, "MISSING_FIELD");
     for (path, body, given, meant) in [
         ("/v1/channel/send", json!({"to": "bob", "mesage": "x"}), "mesage", "message"),
@@ -34,7 +32,7 @@ fn a_misspelt_member_is_named_with_the_member_that_it_resembles() {
         ("/v1/webhooks/update", json!({"webhook_id": "x", "pause": true}), "pause", "paused"),
         ("/v1/webhooks", json!({"actions": "list"}), "actions", "action"),
     ] {
-        let problem = client.act(&alice, path, &body).refused(missing.0, missing.1);
+        let problem = server.act(&alice, path, &body).refused(missing.0, missing.1);
         let expected = format!("{given} is an unknown field, did you mean {meant}?");
         assert!(text(&problem, "detail").ends_with(&expected), "{problem}");
         assert_eq!(problem["field"], meant);
@@ -43,111 +41,85 @@ fn a_misspelt_member_is_named_with_the_member_that_it_resembles() {
         (json!({"to": "bob", "body": "x"}), "did you mean"),
         (json!({"to": "bob", "metadata": "x"}), "metadata"),
     ] {
-        let detail = detail(client, &alice, "/v1/channel/send", &body, missing);
+        let detail = detail(&server, &alice, "/v1/channel/send", &body, missing);
         assert!(!detail.contains(absent), "{detail}");
     }
     let batch = json!({"messages": [{"to": "bob", "mesage": "x"}]});
-    let sent = client.act(&alice, "/v1/channel/send-batch", &batch).ok();
+    let sent = server.act(&alice, "/v1/channel/send-batch", &batch).ok();
     assert_eq!(sent["results"][0]["code"], "MISSING_FIELD");
     assert!(text(&sent["results"][0], "detail").ends_with("did you mean message?"), "{sent}");
 }
 
 #[test]
 fn an_unknown_member_gets_a_suggestion_only_if_one_is_near() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let server = Database::embedded().serve();
+    let alice = server.new_identity();
     let invalid = (400, "INVALID_FIELD");
     let near = json!({"to": "bob", "message": "x", "replyTo": "env_x"});
-    let near = detail(client, &alice, "/v1/channel/send", &near, invalid);
+    let near = detail(&server, &alice, "/v1/channel/send", &near, invalid);
     assert_eq!(near, "replyTo is an unknown field; did you mean reply_to?");
     let far = json!({"to": "bob", "message": "x", "metadata": {}});
     assert_eq!(
-        detail(client, &alice, "/v1/channel/send", &far, invalid),
+        detail(&server, &alice, "/v1/channel/send", &far, invalid),
         "metadata is an unknown field; this request takes to, message, thread, reply_to, type, api_key_id"
     );
     let secret =
         json!({"url": "https://hooks.invalid/", "events": ["envelope.received"], "secret": "x"});
-    let secret = detail(client, &alice, "/v1/webhooks/register", &secret, invalid);
+    let secret = detail(&server, &alice, "/v1/webhooks/register", &secret, invalid);
     assert!(secret.starts_with("secret is an unknown field; this request takes url, "), "{secret}");
 }
 
 #[test]
 fn an_id_of_another_kind_is_named_with_the_code_of_an_unknown_id() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let server = Database::embedded().serve();
+    let alice = server.new_identity();
     let (account, webhook, envelope) = (&*alice.account, WEBHOOK, ENVELOPE);
     let (no_envelope, no_webhook, no_key) =
         ((404, "ENVELOPE_NOT_FOUND"), (404, "WEBHOOK_NOT_FOUND"), (404, "KEY_NOT_FOUND"));
-    let own = text(&client.register(&alice, "https://hooks.invalid/"), "webhook_id");
+    let own = text(&server.register(&alice, "https://hooks.invalid/"), "webhook_id");
+    let (of_account, of_webhook, of_envelope) =
+        ("account (acct_)", "webhook (wh_)", "envelope (env_)");
+    let reply = json!({"to": alice.key, "message": "x", "reply_to": webhook});
+    let redeliver = json!({"webhook_id": own, "envelope_id": webhook});
     for (path, body, refused, given, expected) in [
-        ("channel/open", json!({"envelope_id": webhook}), no_envelope, "webhook (wh_)", "env_"),
-        (
-            "channel/receipt",
-            json!({"envelope_id": account}),
-            no_envelope,
-            "account (acct_)",
-            "env_",
-        ),
-        (
-            "channel/send",
-            json!({"to": account, "message": "x"}),
-            no_key,
-            "account (acct_)",
-            "handle",
-        ),
-        (
-            "channel/send",
-            json!({"to": alice.key, "message": "x", "reply_to": webhook}),
-            no_envelope,
-            "webhook (wh_)",
-            "env_",
-        ),
-        ("channel/list", json!({"recipient": envelope}), no_key, "envelope (env_)", "handle"),
-        ("did/resolve", json!({"id": webhook}), no_key, "webhook (wh_)", "handle"),
-        ("did/policy", json!({"block": [account]}), no_key, "account (acct_)", "handle"),
-        ("webhooks/delete", json!({"webhook_id": envelope}), no_webhook, "envelope (env_)", "wh_"),
+        ("channel/open", json!({"envelope_id": webhook}), no_envelope, of_webhook, "env_"),
+        ("channel/receipt", json!({"envelope_id": account}), no_envelope, of_account, "env_"),
+        ("channel/send", json!({"to": account, "message": "x"}), no_key, of_account, "handle"),
+        ("channel/send", reply, no_envelope, of_webhook, "env_"),
+        ("channel/list", json!({"recipient": envelope}), no_key, of_envelope, "handle"),
+        ("did/resolve", json!({"id": webhook}), no_key, of_webhook, "handle"),
+        ("did/policy", json!({"block": [account]}), no_key, of_account, "handle"),
+        ("webhooks/delete", json!({"webhook_id": envelope}), no_webhook, of_envelope, "wh_"),
         ("webhooks/enable", json!({"webhook_id": alice.key}), no_webhook, "API key (ak_)", "wh_"),
-        ("webhooks/test", json!({"webhook_id": account}), no_webhook, "account (acct_)", "wh_"),
-        (
-            "webhooks/redeliver",
-            json!({"webhook_id": own, "envelope_id": webhook}),
-            no_envelope,
-            "webhook (wh_)",
-            "env_",
-        ),
+        ("webhooks/test", json!({"webhook_id": account}), no_webhook, of_account, "wh_"),
+        ("webhooks/redeliver", redeliver, no_envelope, of_webhook, "env_"),
     ] {
-        let detail = detail(client, &alice, &format!("/v1/{path}"), &body, refused);
+        let detail = detail(&server, &alice, &format!("/v1/{path}"), &body, refused);
         assert!(detail.contains(given) && detail.contains(expected), "{path}: {detail}");
         assert!(!detail.contains(&*alice.key), "{detail}");
     }
-    let secret = client.new_token(&alice, &["send"]);
+    let secret = server.new_token(&alice, &["send"]);
     let revoke = json!({"token_id": secret["token"]});
-    let detail = client.post("/v1/auth/tokens/revoke").token(&alice.token).json(&revoke);
-    let detail = text(&detail.response().refused(404, "TOKEN_NOT_FOUND"), "detail");
+    let refused = server.act_as_owner(&alice, "/v1/auth/tokens/revoke", &revoke);
+    let detail = text(&refused.refused(404, "TOKEN_NOT_FOUND"), "detail");
     assert!(detail.contains("a secret") && !detail.contains(&text(&secret, "token")), "{detail}");
-    let key = client.post("/v1/did/status").token(&alice.token).key(&alice.account);
+    let key = server.post("/v1/did/status").token(&alice.token).key(&alice.account);
     let detail = text(&key.response().refused(404, "KEY_NOT_FOUND"), "detail");
     assert!(detail.contains("account (acct_)") && detail.ends_with("an API key (ak_)"), "{detail}");
-    let login = client.login(&alice.key, alice.login_secret.as_deref().unwrap());
+    let login = server.login(&alice.key, alice.secret());
     let detail = text(&login.refused(401, "UNAUTHORIZED"), "detail");
     assert!(detail.contains("acct_") && !detail.contains("login_secret is wrong"), "{detail}");
 }
 
 #[test]
 fn a_receipt_of_a_foreign_envelope_gets_the_advice_of_a_sender() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let server = Database::embedded().serve();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let envelope = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
     for (reader, id) in [(&bob, &*envelope), (&alice, ENVELOPE)] {
         let body = json!({"envelope_id": id});
         let refused = (404, "ENVELOPE_NOT_FOUND");
-        let detail = detail(client, reader, "/v1/channel/receipt", &body, refused);
+        let detail = detail(&server, reader, "/v1/channel/receipt", &body, refused);
         assert!(detail.contains("sent no stored envelope"), "{detail}");
         assert!(detail.contains("response to your send"), "{detail}");
     }
@@ -171,18 +143,16 @@ fn a_url_that_cannot_be_registered_names_the_ways_without_a_public_address() {
     }
     production.stop();
     let server = database.serve();
-    let identity = server.client().new_identity();
-    let detail = refused(server.client(), &identity, "http://10.0.0.1/");
+    let identity = server.new_identity();
+    let detail = refused(&server, &identity, "http://10.0.0.1/");
     assert!(detail.contains("only loopback") && !detail.contains("start the server"), "{detail}");
 }
 
 #[test]
 fn a_browser_gets_a_page_for_an_unknown_path_and_a_program_a_problem_document() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let client = server.client();
+    let server = Database::embedded().serve();
     let get =
-        |path: &str, accept: &str| client.request("GET", path).header("Accept", accept).response();
+        |path: &str, accept: &str| server.request("GET", path).header("Accept", accept).response();
     let page = get("/nope", "text/html,*/*;q=0.8");
     assert_eq!((page.status, page.header("content-type")), (404, Some("text/html; charset=utf-8")));
     assert_eq!(page.header("cache-control"), Some("no-store"));
@@ -194,24 +164,21 @@ fn a_browser_gets_a_page_for_an_unknown_path_and_a_program_a_problem_document() 
 
 #[test]
 fn a_preflight_request_is_told_that_the_api_has_no_cors() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let response = server.client().request("OPTIONS", "/v1/channel/send").response();
+    let server = Database::embedded().serve();
+    let response = server.request("OPTIONS", "/v1/channel/send").response();
     let problem = response.refused(405, "METHOD_NOT_ALLOWED");
     assert!(text(&problem, "detail").contains("no CORS"), "{problem}");
     assert_eq!(response.header("allow"), Some("POST"));
-    let other = server.client().request("GET", "/v1/channel/send").response();
+    let other = server.get("/v1/channel/send");
     let problem = other.refused(405, "METHOD_NOT_ALLOWED");
     assert!(!text(&problem, "detail").contains("CORS"), "{problem}");
 }
 
 #[test]
 fn a_key_of_another_account_is_refused_with_the_advice_that_a_login_does_not_help() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let request = client.post("/v1/did/status").token(&alice.token).key(&bob.key);
+    let server = Database::embedded().serve();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let request = server.post("/v1/did/status").token(&alice.token).key(&bob.key);
     let problem = request.response().refused(401, "UNAUTHORIZED");
     assert!(text(&problem, "detail").contains("a new login does not change that"), "{problem}");
 }

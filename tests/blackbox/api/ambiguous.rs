@@ -13,14 +13,10 @@ on_both!(a_message_with_two_texts_is_not_sent);
 
 fn a_message_with_two_texts_is_not_sent(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("bob"));
     let post = |body: &str| {
-        client
-            .post("/v1/channel/send")
-            .by(&alice)
-            .body("application/json", body.as_bytes())
-            .response()
+        let request = server.post("/v1/channel/send").by(&alice);
+        request.body("application/json", body.as_bytes()).response()
     };
     for (members, field) in [
         (r#""message":"one","message":"two""#, "message"),
@@ -36,23 +32,22 @@ fn a_message_with_two_texts_is_not_sent(database: &Database) {
     }
     assert_eq!(database.count("envelopes"), 0);
     let sent = post(r#"{"to":"bob","message":"one"}"#).ok();
-    assert_eq!(client.open(&bob, &text(&sent, "envelope_id")).ok()["message"], "one");
+    assert_eq!(server.open(&bob, &text(&sent, "envelope_id")).ok()["message"], "one");
 }
 
 #[test]
 fn each_endpoint_refuses_equal_members() {
     let server = Database::embedded().serve();
-    let client = server.client();
-    let document = client.request("GET", "/openapi.json").response().json();
+    let document = server.get("/openapi.json").json();
     let paths = document["paths"].as_object().unwrap();
     let posts = paths.iter().filter(|(_, item)| item.get("post").is_some());
     let posts: Vec<_> = posts.map(|(path, _)| path.as_str()).collect();
     assert!(posts.len() > 15, "{posts:?}");
     // A key may send 20 requests a minute.
     for paths in posts.chunks(15) {
-        let alice = client.new_identity();
+        let alice = server.new_identity();
         for path in paths {
-            let post = client.post(path).by(&alice).body("application/json", br#"{"x":1,"x":1}"#);
+            let post = server.post(path).by(&alice).body("application/json", br#"{"x":1,"x":1}"#);
             assert_eq!(post.response().refused(400, "INVALID_FIELD")["field"], "x", "{path}");
         }
     }
@@ -80,8 +75,7 @@ fn operators_may_send_a_member_once() {
 #[test]
 fn a_header_with_one_value_is_refused_if_it_is_repeated() {
     let server = Database::embedded().serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for (name, value) in [
         ("Authorization", format!("Bearer {}", bob.token)),
         ("Authorization", format!("Bearer {}", alice.token)),
@@ -92,13 +86,13 @@ fn a_header_with_one_value_is_refused_if_it_is_repeated() {
         ("Content-Type", "text/plain".to_owned()),
         ("Content-Type", "application/json".to_owned()),
     ] {
-        let request = client.post("/v1/did/status").by(&alice).json(&json!({}));
+        let request = server.post("/v1/did/status").by(&alice).json(&json!({}));
         let problem = request.header(name, &value).response().refused(400, "INVALID_FIELD");
         let field = problem["field"].as_str().unwrap();
         assert!(field.eq_ignore_ascii_case(name), "{name}: {problem}");
         assert!(text(&problem, "detail").contains("once"), "{problem}");
     }
-    let ids = client.request("GET", "/v1/ping").header("X-Request-Id", "one");
+    let ids = server.request("GET", "/v1/ping").header("X-Request-Id", "one");
     let response = ids.header("X-Request-Id", "two").response();
     assert!(response.header("x-request-id").unwrap().starts_with("req_"));
 }
@@ -107,25 +101,23 @@ fn a_header_with_one_value_is_refused_if_it_is_repeated() {
 #[test]
 fn a_repeated_header_is_refused_in_the_order_of_the_checks() {
     let server = Database::embedded().serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let twice = || client.post("/v1/did/status").by(&alice).token("x");
+    let alice = server.new_identity();
+    let twice = || server.post("/v1/did/status").by(&alice).token("x");
     twice().body("text/plain", b"{}").response().refused(415, "UNSUPPORTED_MEDIA_TYPE");
     assert_eq!(refused_field(twice().body("application/json", b"{")), "Authorization");
     let large = vec![b' '; 20_000];
     assert_eq!(refused_field(twice().body("application/json", &large)), "Authorization");
-    let foreign = client.post("/v1/did/status").token("x").key("a").key("b").json(&json!({}));
+    let foreign = server.post("/v1/did/status").token("x").key("a").key("b").json(&json!({}));
     foreign.response().refused(401, "UNAUTHORIZED");
 }
 
 #[test]
 fn a_compressed_body_is_refused_by_the_name_of_its_coding() {
     let server = Database::embedded().serve();
-    let client = server.client();
     let gzip =
         b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\x56\xca\x49\x4c\x4a\xcd\x51\xb2\x52\x4a\x54\xaa\x05\0";
     let post = |coding: &str, body: &[u8]| {
-        let request = client.post("/v1/did/activate").body("application/json", body);
+        let request = server.post("/v1/did/activate").body("application/json", body);
         request.header("Content-Encoding", coding).response()
     };
     for coding in ["gzip", "GZIP", "br", "deflate", "zstd", "identity, gzip", "x-unknown"] {
@@ -145,7 +137,7 @@ fn a_compressed_body_is_refused_by_the_name_of_its_coding() {
         (&utf_16, "UTF-16"),
         ("\u{feff}{\"label\":\"a\"}".as_bytes(), "byte order mark"),
     ] {
-        let request = client.post("/v1/did/activate").body("application/json", body);
+        let request = server.post("/v1/did/activate").body("application/json", body);
         let problem = request.response().refused(400, "INVALID_JSON");
         assert!(text(&problem, "detail").contains(named), "{problem}");
     }
@@ -154,9 +146,8 @@ fn a_compressed_body_is_refused_by_the_name_of_its_coding() {
 #[test]
 fn a_form_with_two_values_for_a_field_changes_nothing() {
     let server = Database::embedded().serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let browser = Browser::sign_in(client, &alice);
+    let alice = server.new_identity();
+    let browser = Browser::sign_in(&server, &alice);
     let form = |labels: &str| format!("form_token={}&{labels}", browser.form_token());
     let path = "/dashboard/keys";
     let twice = browser.post(path, &form("label=one&label=two"), "same-origin");

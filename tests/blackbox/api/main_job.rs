@@ -8,7 +8,6 @@ use crate::support::{Database, Identity, Receiver, on_both, text};
 on_both!(
     a_message_to_a_key_arrives_sealed_and_opens,
     a_handle_is_accepted_in_any_spelling,
-    a_key_may_send_to_itself,
     envelopes_of_every_suite_open_after_a_restart_with_another_suite,
     messages_of_any_text_come_back_unchanged,
     the_status_shows_the_usage,
@@ -17,12 +16,11 @@ on_both!(
 
 fn a_message_to_a_key_arrives_sealed_and_opens(database: &Database) {
     for (flag, algorithm) in [("hybrid", HYBRID), ("classic", CLASSIC), ("channel", CHANNEL)] {
-        let server = database.serve_with(&["--suite", flag]);
-        let (client, receiver) = (server.client(), Receiver::start());
-        let (alice, bob) = (client.new_identity(), client.new_identity());
-        let secret = text(&client.register(&bob, &receiver.url), "secret");
+        let (server, receiver) = (database.serve_with(&["--suite", flag]), Receiver::start());
+        let (alice, bob) = (server.new_identity(), server.new_identity());
+        let secret = text(&server.register(&bob, &receiver.url), "secret");
 
-        let sent = client.send(&alice, &bob.key, MESSAGE).ok();
+        let sent = server.send(&alice, &bob.key, MESSAGE).ok();
         check_sent(&sent, &alice, &bob, algorithm);
 
         let request = receiver.await_requests(1).remove(0);
@@ -35,9 +33,9 @@ fn a_message_to_a_key_arrives_sealed_and_opens(database: &Database) {
             assert!(!String::from_utf8_lossy(&request.body).contains(&identity.did));
         }
 
-        let first = client.open(&bob, &request.id()).ok();
+        let first = server.open(&bob, &request.id()).ok();
         check_opened(&first, &sent);
-        let second = client.open(&bob, &request.id()).ok();
+        let second = server.open(&bob, &request.id()).ok();
         assert_eq!(second, first, "the second opening shows the time of the first");
         server.stop();
     }
@@ -45,70 +43,59 @@ fn a_message_to_a_key_arrives_sealed_and_opens(database: &Database) {
 
 fn a_handle_is_accepted_in_any_spelling(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("Bob-the_2nd"));
-    assert_eq!(client.status(&bob).ok()["handle"], "bob-the_2nd");
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("Bob-the_2nd"));
+    assert_eq!(server.status(&bob).ok()["handle"], "bob-the_2nd");
     for to in ["bob-the_2nd", "BOB-the_2ND", "@bob-the_2nd", "@Bob-The_2nd"] {
-        let sent = client.send(&alice, to, MESSAGE).ok();
+        let sent = server.send(&alice, to, MESSAGE).ok();
         assert_eq!(sent["recipient"], bob.key, "{to}");
-        assert_eq!(client.open(&bob, &text(&sent, "envelope_id")).ok()["message"], MESSAGE);
+        assert_eq!(server.open(&bob, &text(&sent, "envelope_id")).ok()["message"], MESSAGE);
     }
-}
-
-fn a_key_may_send_to_itself(database: &Database) {
-    let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let sent = client.send(&alice, &alice.key, MESSAGE).ok();
-    assert_eq!(client.open(&alice, &text(&sent, "envelope_id")).ok()["sender"], alice.key);
 }
 
 fn envelopes_of_every_suite_open_after_a_restart_with_another_suite(database: &Database) {
     let server = database.serve_with(&["--suite", "classic"]);
-    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
-    let classic = server.client().send(&alice, &bob.key, MESSAGE).ok();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let classic = server.send(&alice, &bob.key, MESSAGE).ok();
     server.stop();
 
     let server = database.serve();
-    check_opened(&server.client().open(&bob, &text(&classic, "envelope_id")).ok(), &classic);
-    let hybrid = server.client().send(&alice, &bob.key, MESSAGE).ok();
+    check_opened(&server.open(&bob, &text(&classic, "envelope_id")).ok(), &classic);
+    let hybrid = server.send(&alice, &bob.key, MESSAGE).ok();
     assert_eq!(hybrid["encryption"]["algorithm"], HYBRID);
     server.stop();
 
     let server = database.serve_with(&["--suite", "channel"]);
-    let channel = server.client().send(&alice, &bob.key, MESSAGE).ok();
+    let channel = server.send(&alice, &bob.key, MESSAGE).ok();
     assert_eq!(channel["encryption"]["algorithm"], CHANNEL);
     server.stop();
 
     let server = database.serve_with(&["--suite", "classic"]);
     for sent in [&classic, &hybrid, &channel] {
-        check_opened(&server.client().open(&bob, &text(sent, "envelope_id")).ok(), sent);
+        check_opened(&server.open(&bob, &text(sent, "envelope_id")).ok(), sent);
     }
 }
 
 fn messages_of_any_text_come_back_unchanged(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let limit = "ü".repeat(131_072);
     for message in ["x", " \n\t", "naïve 日本語 🦀", "\u{0}\u{1}\"\\", "{\"to\":1}", &limit] {
-        let sent = client.send(&alice, &bob.key, message).ok();
-        let opened = client.open(&bob, &text(&sent, "envelope_id")).ok();
+        let sent = server.send(&alice, &bob.key, message).ok();
+        let opened = server.open(&bob, &text(&sent, "envelope_id")).ok();
         assert!(opened["message"] == message, "a message of {} bytes", message.len());
     }
 }
 
 fn the_status_shows_the_usage(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for _ in 0..2 {
-        client.register(&alice, &receiver.url);
+        server.register(&alice, &receiver.url);
     }
     for _ in 0..3 {
-        client.send(&alice, &bob.key, MESSAGE).ok();
+        server.send(&alice, &bob.key, MESSAGE).ok();
     }
-    let status = client.status(&alice).ok();
+    let status = server.status(&alice).ok();
     assert_eq!(status["webhooks"], 2);
     assert_eq!(status["throughput_per_second"], 10);
     assert_eq!(status["governance"], json!({"blocked": false, "reasons": []}));
@@ -126,7 +113,7 @@ fn the_status_shows_the_usage(database: &Database) {
     assert!(status["usage"]["minute"]["used"].as_u64().unwrap() <= 6);
     assert_eq!(status["usage"]["minute"]["limit"], 20);
     assert_eq!(
-        client.status(&bob).ok()["usage"]["month"]["used"],
+        server.status(&bob).ok()["usage"]["month"]["used"],
         0,
         "receiving uses no allowance"
     );
@@ -134,8 +121,7 @@ fn the_status_shows_the_usage(database: &Database) {
 
 fn the_status_matches_the_activation_response(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let activated = client.activate(&json!({"label": "Bob's phone", "handle": "bob"})).ok();
+    let activated = server.activate(&json!({"label": "Bob's phone", "handle": "bob"})).ok();
     for (name, prefix) in [
         ("api_key_id", "ak_"),
         ("account_id", "acct_"),
@@ -146,14 +132,14 @@ fn the_status_matches_the_activation_response(database: &Database) {
         assert!(text(&activated, name).starts_with(prefix), "{activated}");
     }
     let (account, secret) = (text(&activated, "account_id"), text(&activated, "login_secret"));
-    let session = client.login(&account, &secret).ok();
+    let session = server.login(&account, &secret).ok();
     assert_eq!(session["token_type"], "Bearer");
     assert_eq!(session["account_id"], activated["account_id"]);
     assert!(is_instant(&text(&session, "expires_at")));
     let token = text(&session, "session_token");
     assert!(token.starts_with("st_"));
 
-    let request = client.post("/v1/did/status").token(&token).key(&text(&activated, "api_key_id"));
+    let request = server.post("/v1/did/status").token(&token).key(&text(&activated, "api_key_id"));
     let status = request.response().ok();
     let is_secret = |name: &str| ["login_secret", "recovery_code"].contains(&name);
     let shown = activated.as_object().unwrap().iter().filter(|(name, _)| !is_secret(name));

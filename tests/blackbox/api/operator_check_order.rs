@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Response, SOON, eventually, on_both};
+use crate::support::{Client, Database, Identity, Response, SOON, eventually, on_both, wait_until};
 
 on_both!(
     checks_run_in_the_order_key_state_governance_rate_limit_body,
@@ -17,8 +17,7 @@ on_both!(
 
 fn checks_run_in_the_order_key_state_governance_rate_limit_body(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, mallory) = (client.new_identity(), client.new_identity());
+    let (alice, mallory) = (server.new_identity(), server.new_identity());
     let key = alice.key.as_str();
     // No request is admitted.
     database.set_enterprise(key, [0, 1000, 1000, 1000]);
@@ -27,25 +26,25 @@ fn checks_run_in_the_order_key_state_governance_rate_limit_body(database: &Datab
     let every = |code: &str, status: u16| {
         for path in EXECUTING {
             let post =
-                |body: &str| client.post(path).by(&alice).body("application/json", body.as_bytes());
+                |body: &str| server.post(path).by(&alice).body("application/json", body.as_bytes());
             post("{").response().refused(status, code);
             post("{}").response().refused(status, code);
         }
     };
     let body = json!({"to": "x", "message": "x"});
-    let foreign = client.post("/v1/channel/send").token(&mallory.token).key(key).json(&body);
+    let foreign = server.post("/v1/channel/send").token(&mallory.token).key(key).json(&body);
     foreign.response().refused(401, "UNAUTHORIZED");
     every("KEY_INACTIVE", 403);
     database.operate(&["key", "reactivate", key]);
     every("GOVERNANCE_BLOCKED", 403);
     // Requests that governance allows count.
-    client.status(&alice).refused(429, "RATE_LIMIT_EXCEEDED");
+    server.status(&alice).refused(429, "RATE_LIMIT_EXCEEDED");
     database.operate(&["governance", "lift", key, "--reason", "x"]);
     every("RATE_LIMIT_EXCEEDED", 429);
     database.set_enterprise(key, [1000, 1000, 1000, 1000]);
-    eventually("the plan holds", SOON, || (client.status(&alice).status == 200).then_some(()));
+    wait_until("the plan holds", || server.status(&alice).status == 200);
     for path in EXECUTING {
-        let broken = client.post(path).by(&alice).body("application/json", b"{");
+        let broken = server.post(path).by(&alice).body("application/json", b"{");
         broken.response().refused(400, "INVALID_JSON");
     }
 }
@@ -53,18 +52,17 @@ fn checks_run_in_the_order_key_state_governance_rate_limit_body(database: &Datab
 /// The rate-limit cache may reject a revoked key for a moment with the old reason, but never admits the key.
 fn a_rate_limited_key_is_rejected_as_revoked_after_its_revocation(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for identity in [&alice, &bob] {
         database.set_enterprise(&identity.key, [0, 1000, 1000, 1000]);
-        client.status(identity).refused(429, "RATE_LIMIT_EXCEEDED");
-        client.send(identity, &identity.key, "x").refused(429, "RATE_LIMIT_EXCEEDED");
+        server.status(identity).refused(429, "RATE_LIMIT_EXCEEDED");
+        server.send(identity, &identity.key, "x").refused(429, "RATE_LIMIT_EXCEEDED");
     }
     database.operate(&["key", "revoke", &alice.key]);
-    client.post("/v1/auth/logout").token(&bob.token).response().ok();
+    server.post("/v1/auth/logout").token(&bob.token).response().ok();
     for (identity, status, code) in [(&alice, 403, "KEY_INACTIVE"), (&bob, 401, "UNAUTHORIZED")] {
-        let by_status = || client.status(identity);
-        let by_send = || client.send(identity, &identity.key, "x");
+        let by_status = || server.status(identity);
+        let by_send = || server.send(identity, &identity.key, "x");
         let asks: [&dyn Fn() -> Response; 2] = [&by_status, &by_send];
         for ask in asks {
             let began = Instant::now();
@@ -85,19 +83,18 @@ fn a_rate_limited_key_is_rejected_as_revoked_after_its_revocation(database: &Dat
 
 fn the_recipient_is_checked_before_throughput_and_throughput_before_the_month(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("bob"));
     database.set_enterprise(&alice.key, [1000, 1000, 0, 0]);
     database.operate(&["governance", "enforce", &bob.account, "--reason", "x"]);
     database.operate(&["key", "deactivate", &bob.key]);
     let to_bob = |status: u16, code: &str| {
         for to in [bob.key.as_str(), "bob"] {
-            let problem = client.send(&alice, to, "x").refused(status, code);
+            let problem = server.send(&alice, to, "x").refused(status, code);
             assert_eq!(problem.get("field"), (status == 403).then_some(&json!("to")), "{code}");
         }
     };
-    client.send(&alice, &bob.did, "x").refused(400, "RAW_DID_REJECTED");
-    client.send(&alice, "nobody", "x").refused(404, "KEY_NOT_FOUND");
+    server.send(&alice, &bob.did, "x").refused(400, "RAW_DID_REJECTED");
+    server.send(&alice, "nobody", "x").refused(404, "KEY_NOT_FOUND");
     to_bob(403, "KEY_INACTIVE");
     database.operate(&["key", "reactivate", &bob.key]);
     to_bob(403, "GOVERNANCE_BLOCKED");
@@ -106,17 +103,16 @@ fn the_recipient_is_checked_before_throughput_and_throughput_before_the_month(da
     database.set_enterprise(&alice.key, [1000, 1000, 0, 1000]);
     to_bob(429, "MONTHLY_LIMIT_EXCEEDED");
     database.set_enterprise(&alice.key, [1000, 1000, 2, 1000]);
-    client.send(&alice, "bob", "x").ok();
-    let usage = &client.status(&alice).ok()["usage"];
+    server.send(&alice, "bob", "x").ok();
+    let usage = &server.status(&alice).ok()["usage"];
     // Sends rejected by a limit do not count, and neither do earlier rejections.
     assert_eq!((&usage["day"]["used"], &usage["month"]["used"]), (&json!(8), &json!(1)));
 }
 
 fn an_idempotency_key_is_checked_after_the_body_and_before_the_recipient(database: &Database) {
     let server = database.serve_with(&["--max-message-bytes", "10"]);
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let send = |body: Value| send(client, &alice, &body);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let send = |body: Value| send(&server, &alice, &body);
     send(json!({"to": bob.key, "message": "x"})).ok();
     send(json!({"to": bob.key})).refused(400, "MISSING_FIELD");
     send(json!({"to": bob.key, "message": 7})).refused(400, "INVALID_FIELD");
@@ -135,15 +131,16 @@ fn an_idempotency_key_is_checked_after_the_body_and_before_the_recipient(databas
 
 fn a_replayed_request_gets_its_response_before_the_recipient_is_checked(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let body = json!({"to": bob.key, "message": "x"});
-    let first = send(client, &alice, &body).ok();
+    let first = send(&server, &alice, &body).ok();
     let check = || {
-        let again = send(client, &alice, &body);
+        let again = send(&server, &alice, &body);
         assert_eq!(again.header("idempotency-replayed"), Some("true"), "{again:?}");
         assert_eq!(again.ok(), first);
     };
+    server.act(&bob, "/v1/did/policy", &json!({"block": [alice.key]})).ok();
+    check();
     database.set_enterprise(&alice.key, [1000, 1000, 0, 0]);
     check();
     database.operate(&["governance", "enforce", &bob.key, "--reason", "x"]);
@@ -153,7 +150,7 @@ fn a_replayed_request_gets_its_response_before_the_recipient_is_checked(database
     database.operate(&["key", "revoke", &bob.key]);
     check();
     database.operate(&["governance", "enforce", &alice.key, "--reason", "x"]);
-    send(client, &alice, &body).refused(403, "GOVERNANCE_BLOCKED");
+    send(&server, &alice, &body).refused(403, "GOVERNANCE_BLOCKED");
 }
 
 fn send(client: &Client, from: &Identity, body: &Value) -> Response {

@@ -22,100 +22,98 @@ on_both!(
 
 /// The request body, then the expected status, code and `field` (the invalid field, or `None` if no single field is
 /// invalid).
-type Row<'a> = (Value, u16, &'a str, Option<&'a str>);
+type Row<'a> = (Value, (u16, &'a str), Option<&'a str>);
+
+const MISSING: (u16, &str) = (400, "MISSING_FIELD");
+const INVALID: (u16, &str) = (400, "INVALID_FIELD");
 
 fn invalid_activations_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    client.new_identity_with_handle("taken");
+    server.new_identity_with_handle("taken");
     let rows: &[Row<'_>] = &[
-        (json!({}), 400, "MISSING_FIELD", Some("label")),
-        (json!({"label": null}), 400, "MISSING_FIELD", Some("label")),
-        (json!({"label": ""}), 400, "MISSING_FIELD", Some("label")),
-        (json!({"label": []}), 400, "MISSING_FIELD", Some("label")),
-        (json!({"label": 1}), 400, "INVALID_FIELD", Some("label")),
-        (json!({"label": {}}), 400, "INVALID_FIELD", Some("label")),
-        (json!({"label": "ü".repeat(101)}), 400, "INVALID_FIELD", Some("label")),
-        (json!({"label": "a\nb"}), 400, "INVALID_FIELD", Some("label")),
-        (json!({"label": "\u{200b}\u{3164}"}), 400, "INVALID_FIELD", Some("label")),
-        (json!({"label": "a\u{202e}bob@"}), 400, "INVALID_FIELD", Some("label")),
-        (json!({"label": "a\u{2028}b"}), 400, "INVALID_FIELD", Some("label")),
-        (json!({"label": "a", "handle": 1}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "ab"}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "a".repeat(33)}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "1abc"}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "a.bc"}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "@abc"}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "böb"}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "did-key"}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handle": "ak_1"}), 400, "INVALID_FIELD", Some("handle")),
-        (json!({"label": "a", "handel": "ab"}), 400, "INVALID_FIELD", Some("handel")),
-        (json!({"label": "a", "handle": "taken"}), 409, "HANDLE_TAKEN", Some("handle")),
-        (json!({"label": "a", "handle": "TAKEN"}), 409, "HANDLE_TAKEN", Some("handle")),
+        (json!({}), MISSING, Some("label")),
+        (json!({"label": null}), MISSING, Some("label")),
+        (json!({"label": ""}), MISSING, Some("label")),
+        (json!({"label": []}), MISSING, Some("label")),
+        (json!({"label": 1}), INVALID, Some("label")),
+        (json!({"label": {}}), INVALID, Some("label")),
+        (json!({"label": "ü".repeat(101)}), INVALID, Some("label")),
+        (json!({"label": "a\nb"}), INVALID, Some("label")),
+        (json!({"label": "\u{200b}\u{3164}"}), INVALID, Some("label")),
+        (json!({"label": "a\u{202e}bob@"}), INVALID, Some("label")),
+        (json!({"label": "a\u{2028}b"}), INVALID, Some("label")),
+        (json!({"label": "a", "handle": 1}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "ab"}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "a".repeat(33)}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "1abc"}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "a.bc"}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "@abc"}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "böb"}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "did-key"}), INVALID, Some("handle")),
+        (json!({"label": "a", "handle": "ak_1"}), INVALID, Some("handle")),
+        (json!({"label": "a", "handel": "ab"}), INVALID, Some("handel")),
+        (json!({"label": "a", "handle": "taken"}), (409, "HANDLE_TAKEN"), Some("handle")),
+        (json!({"label": "a", "handle": "TAKEN"}), (409, "HANDLE_TAKEN"), Some("handle")),
     ];
-    check(rows, |body| client.activate(body));
+    check(rows, |body| server.activate(body));
     for token in ["", "st_wrong", "Bearer"] {
-        let request = client.post("/v1/did/activate").token(token).json(&json!({"label": "a"}));
+        let request = server.post("/v1/did/activate").token(token).json(&json!({"label": "a"}));
         request.response().refused(401, "UNAUTHORIZED");
     }
-    let bidi = client.activate(&json!({"label": "a\u{202e}b"})).refused(400, "INVALID_FIELD");
+    let bidi = server.activate(&json!({"label": "a\u{202e}b"})).refused(400, "INVALID_FIELD");
     assert!(text(&bidi, "detail").ends_with("remove U+202E"), "{bidi}");
     for label in ["ü".repeat(100), " ".to_owned(), "<b>".to_owned(), "👩\u{200d}👧".to_owned()]
     {
-        assert_eq!(client.activate(&json!({"label": label})).ok()["label"], label);
+        assert_eq!(server.activate(&json!({"label": label})).ok()["label"], label);
     }
 }
 
 fn invalid_logins_and_logouts_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let rows: &[Row<'_>] = &[
-        (json!({}), 400, "MISSING_FIELD", Some("account_id")),
-        (json!({"login_secret": 7}), 400, "MISSING_FIELD", Some("account_id")),
-        (json!({"account_id": 7}), 400, "MISSING_FIELD", Some("login_secret")),
-        (json!({"account_id": 7, "login_secret": "x"}), 400, "INVALID_FIELD", Some("account_id")),
-        (json!({"account_id": "x", "login_secret": 7}), 400, "INVALID_FIELD", Some("login_secret")),
-        (json!({"account_id": "x", "login_secret": "x"}), 401, "UNAUTHORIZED", None),
+        (json!({}), MISSING, Some("account_id")),
+        (json!({"login_secret": 7}), MISSING, Some("account_id")),
+        (json!({"account_id": 7}), MISSING, Some("login_secret")),
+        (json!({"account_id": 7, "login_secret": "x"}), INVALID, Some("account_id")),
+        (json!({"account_id": "x", "login_secret": 7}), INVALID, Some("login_secret")),
+        (json!({"account_id": "x", "login_secret": "x"}), (401, "UNAUTHORIZED"), None),
     ];
-    check(rows, |body| client.post("/v1/auth/login").json(body).response());
+    check(rows, |body| server.post("/v1/auth/login").json(body).response());
     let rows: &[Row<'_>] = &[
-        (json!({"all": "yes"}), 400, "INVALID_FIELD", Some("all")),
-        (json!({"all": 1}), 400, "INVALID_FIELD", Some("all")),
-        (json!({"every": true}), 400, "INVALID_FIELD", Some("every")),
+        (json!({"all": "yes"}), INVALID, Some("all")),
+        (json!({"all": 1}), INVALID, Some("all")),
+        (json!({"every": true}), INVALID, Some("every")),
     ];
-    check(rows, |body| client.post("/v1/auth/logout").token(&alice.token).json(body).response());
-    client.post("/v1/auth/logout").response().refused(401, "UNAUTHORIZED");
-    client.status(&alice).ok();
+    check(rows, |body| server.post("/v1/auth/logout").token(&alice.token).json(body).response());
+    server.post("/v1/auth/logout").response().refused(401, "UNAUTHORIZED");
+    server.status(&alice).ok();
 }
 
 fn invalid_status_requests_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    check_credentials(client, "/v1/did/status");
-    let alice = client.new_identity();
+    check_credentials(&server, "/v1/did/status");
+    let alice = server.new_identity();
     let problem =
-        client.act(&alice, "/v1/did/status", &json!({"key": 1})).refused(400, "INVALID_FIELD");
+        server.act(&alice, "/v1/did/status", &json!({"key": 1})).refused(400, "INVALID_FIELD");
     assert_eq!(problem["field"], "key");
     assert!(text(&problem, "detail").contains("api_key_id"), "{problem}");
 }
 
 fn invalid_sends_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    check_credentials(client, "/v1/channel/send");
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
+    check_credentials(&server, "/v1/channel/send");
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("bob"));
     let mut rows: Vec<Row<'_>> = vec![
-        (json!({}), 400, "MISSING_FIELD", Some("to")),
-        (json!({"to": bob.key}), 400, "MISSING_FIELD", Some("message")),
-        (json!({"to": bob.key, "message": ""}), 400, "MISSING_FIELD", Some("message")),
-        (json!({"to": [], "message": "x"}), 400, "MISSING_FIELD", Some("to")),
-        (json!({"to": 7, "message": "x"}), 400, "INVALID_FIELD", Some("to")),
-        (json!({"to": bob.key, "message": {}}), 400, "INVALID_FIELD", Some("message")),
+        (json!({}), MISSING, Some("to")),
+        (json!({"to": bob.key}), MISSING, Some("message")),
+        (json!({"to": bob.key, "message": ""}), MISSING, Some("message")),
+        (json!({"to": [], "message": "x"}), MISSING, Some("to")),
+        (json!({"to": 7, "message": "x"}), INVALID, Some("to")),
+        (json!({"to": bob.key, "message": {}}), INVALID, Some("message")),
         (
             json!({"to": bob.key, "message": "x".repeat(262_145)}),
-            413,
-            "PAYLOAD_TOO_LARGE",
+            (413, "PAYLOAD_TOO_LARGE"),
             Some("message"),
         ),
     ];
@@ -125,100 +123,89 @@ fn invalid_sends_are_rejected(database: &Database) {
         "did%3Akey%3Az6Mk",
     ];
     for to in dids.into_iter().chain([&*bob.did]) {
-        rows.push((json!({"to": to, "message": "x"}), 400, "RAW_DID_REJECTED", Some("to")));
+        rows.push((json!({"to": to, "message": "x"}), (400, "RAW_DID_REJECTED"), Some("to")));
     }
     for to in ["nobody", "@nobody", "@@bob", "bob ", "ak_short", UNKNOWN_KEY, &bob.account] {
-        rows.push((json!({"to": to, "message": "x"}), 404, "KEY_NOT_FOUND", Some("to")));
+        rows.push((json!({"to": to, "message": "x"}), (404, "KEY_NOT_FOUND"), Some("to")));
     }
-    check(&rows, |body| client.act(&alice, "/v1/channel/send", body));
-    assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 0);
+    check(&rows, |body| server.act(&alice, "/v1/channel/send", body));
+    assert_eq!(server.status(&alice).ok()["usage"]["month"]["used"], 0);
 }
 
 fn invalid_opens_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    check_credentials(client, "/v1/channel/open");
-    let alice = client.new_identity();
+    check_credentials(&server, "/v1/channel/open");
+    let alice = server.new_identity();
     let rows: &[Row<'_>] = &[
-        (json!({}), 400, "MISSING_FIELD", Some("envelope_id")),
-        (json!({"envelope_id": ""}), 400, "MISSING_FIELD", Some("envelope_id")),
-        (json!({"envelope_id": 7}), 400, "INVALID_FIELD", Some("envelope_id")),
-        (json!({"envelope_id": "env_short"}), 404, "ENVELOPE_NOT_FOUND", None),
-        (json!({"envelope_id": alice.key}), 404, "ENVELOPE_NOT_FOUND", None),
-        (json!({"envelope_id": UNKNOWN_ENVELOPE}), 404, "ENVELOPE_NOT_FOUND", None),
+        (json!({}), MISSING, Some("envelope_id")),
+        (json!({"envelope_id": ""}), MISSING, Some("envelope_id")),
+        (json!({"envelope_id": 7}), INVALID, Some("envelope_id")),
+        (json!({"envelope_id": "env_short"}), (404, "ENVELOPE_NOT_FOUND"), None),
+        (json!({"envelope_id": alice.key}), (404, "ENVELOPE_NOT_FOUND"), None),
+        (json!({"envelope_id": UNKNOWN_ENVELOPE}), (404, "ENVELOPE_NOT_FOUND"), None),
     ];
-    check(rows, |body| client.act(&alice, "/v1/channel/open", body));
+    check(rows, |body| server.act(&alice, "/v1/channel/open", body));
 }
 
 fn invalid_registrations_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    check_credentials(client, "/v1/webhooks/register");
-    let (alice, url) = (client.new_identity(), "https://hooks.invalid/");
+    check_credentials(&server, "/v1/webhooks/register");
+    let (alice, url) = (server.new_identity(), "https://hooks.invalid/");
     let rows: &[Row<'_>] = &[
-        (json!({}), 400, "MISSING_FIELD", Some("url")),
-        (json!({"events": ["x"]}), 400, "MISSING_FIELD", Some("url")),
-        (json!({"url": 7}), 400, "MISSING_FIELD", Some("events")),
-        (json!({"url": url, "events": []}), 400, "MISSING_FIELD", Some("events")),
-        (json!({"url": url, "events": ""}), 400, "MISSING_FIELD", Some("events")),
-        (json!({"url": 7, "events": ["envelope.received"]}), 400, "INVALID_FIELD", Some("url")),
-        (json!({"url": "x", "events": ["envelope.received"]}), 400, "INVALID_FIELD", Some("url")),
-        (json!({"url": url, "events": "envelope.received"}), 400, "INVALID_FIELD", Some("events")),
-        (json!({"url": url, "events": [7]}), 400, "INVALID_FIELD", Some("events")),
-        (json!({"url": url, "events": [null]}), 400, "INVALID_FIELD", Some("events")),
-        (json!({"url": url, "events": ["envelope.sent"]}), 400, "INVALID_FIELD", Some("events")),
-        (
-            json!({"url": url, "events": ["envelope.received", "x"]}),
-            400,
-            "INVALID_FIELD",
-            Some("events"),
-        ),
+        (json!({}), MISSING, Some("url")),
+        (json!({"events": ["x"]}), MISSING, Some("url")),
+        (json!({"url": 7}), MISSING, Some("events")),
+        (json!({"url": url, "events": []}), MISSING, Some("events")),
+        (json!({"url": url, "events": ""}), MISSING, Some("events")),
+        (json!({"url": 7, "events": ["envelope.received"]}), INVALID, Some("url")),
+        (json!({"url": "x", "events": ["envelope.received"]}), INVALID, Some("url")),
+        (json!({"url": url, "events": "envelope.received"}), INVALID, Some("events")),
+        (json!({"url": url, "events": [7]}), INVALID, Some("events")),
+        (json!({"url": url, "events": [null]}), INVALID, Some("events")),
+        (json!({"url": url, "events": ["envelope.sent"]}), INVALID, Some("events")),
+        (json!({"url": url, "events": ["envelope.received", "x"]}), INVALID, Some("events")),
     ];
-    check(rows, |body| client.act(&alice, "/v1/webhooks/register", body));
+    check(rows, |body| server.act(&alice, "/v1/webhooks/register", body));
     for planned in ["envelope.bounced", "identity.rotated", "usage.threshold"] {
         let body = json!({"url": url, "events": [planned]});
         let problem =
-            client.act(&alice, "/v1/webhooks/register", &body).refused(400, "INVALID_FIELD");
+            server.act(&alice, "/v1/webhooks/register", &body).refused(400, "INVALID_FIELD");
         assert_eq!(problem["field"], "events");
         let detail = text(&problem, "detail");
         assert!(detail.contains(planned) && detail.contains("v1.1"), "{detail}");
     }
-    assert_eq!(client.status(&alice).ok()["webhooks"], 0);
+    assert_eq!(server.status(&alice).ok()["webhooks"], 0);
 }
 
 fn invalid_webhook_actions_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    check_credentials(client, "/v1/webhooks");
-    let alice = client.new_identity();
+    check_credentials(&server, "/v1/webhooks");
+    let alice = server.new_identity();
     let rows: &[Row<'_>] = &[
-        (json!({}), 400, "MISSING_FIELD", Some("action")),
-        (json!({"action": null}), 400, "MISSING_FIELD", Some("action")),
-        (json!({"action": 7}), 400, "INVALID_FIELD", Some("action")),
-        (json!({"action": "burn"}), 400, "INVALID_FIELD", Some("action")),
-        (json!({"action": "delete"}), 400, "MISSING_FIELD", Some("webhook_id")),
-        (json!({"action": "delete", "webhook_id": 7}), 400, "INVALID_FIELD", Some("webhook_id")),
-        (json!({"action": "list", "webhook_id": "x"}), 400, "INVALID_FIELD", Some("webhook_id")),
+        (json!({}), MISSING, Some("action")),
+        (json!({"action": null}), MISSING, Some("action")),
+        (json!({"action": 7}), INVALID, Some("action")),
+        (json!({"action": "burn"}), INVALID, Some("action")),
+        (json!({"action": "delete"}), MISSING, Some("webhook_id")),
+        (json!({"action": "delete", "webhook_id": 7}), INVALID, Some("webhook_id")),
+        (json!({"action": "list", "webhook_id": "x"}), INVALID, Some("webhook_id")),
         (
             json!({"action": "recover", "webhook_id": "x", "since": "2026-01-01T00:00:00Z", "dryrun": true}),
-            400,
-            "INVALID_FIELD",
+            INVALID,
             Some("dryrun"),
         ),
-        (json!({"action": "delete", "webhook_id": "x"}), 404, "WEBHOOK_NOT_FOUND", None),
+        (json!({"action": "delete", "webhook_id": "x"}), (404, "WEBHOOK_NOT_FOUND"), None),
         (
             json!({"action": "delete", "webhook_id": UNKNOWN_WEBHOOK}),
-            404,
-            "WEBHOOK_NOT_FOUND",
+            (404, "WEBHOOK_NOT_FOUND"),
             None,
         ),
     ];
-    check(rows, |body| client.manage(&alice, body));
+    check(rows, |body| server.manage(&alice, body));
 }
 
 fn a_body_that_is_not_a_json_object_is_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
     let deep = "[".repeat(10_000);
     let nested = format!("{{\"label\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
     let bodies: [&[u8]; 12] = [
@@ -237,11 +224,11 @@ fn a_body_that_is_not_a_json_object_is_rejected(database: &Database) {
     ];
     for path in ["/v1/did/activate", "/v1/auth/login"] {
         for body in bodies {
-            let response = client.post(path).body("application/json", body).response();
+            let response = server.post(path).body("application/json", body).response();
             assert!(response.refused(400, "INVALID_JSON").get("field").is_none());
         }
     }
-    let post = |body: &[u8]| client.post("/v1/auth/login").body("application/json", body);
+    let post = |body: &[u8]| server.post("/v1/auth/login").body("application/json", body);
     let problem = post(b"{\n  \"label\" \"Alice\"\n}").response().refused(400, "INVALID_JSON");
     let expected =
         "the body is not valid JSON: expected `:` at line 2, column 11; send a JSON object";
@@ -258,22 +245,21 @@ fn a_body_that_is_not_a_json_object_is_rejected(database: &Database) {
         "/v1/webhooks",
         "/v1/webhooks/register",
     ] {
-        let identity = client.new_identity();
-        let request = client.post(path).by(&identity).body("application/json", b"[1]");
+        let identity = server.new_identity();
+        let request = server.post(path).by(&identity).body("application/json", b"[1]");
         request.response().refused(400, "INVALID_JSON");
     }
 }
 
 fn unknown_ids_and_ids_of_other_accounts_look_the_same(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let eve = client.sibling(&bob);
-    let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
-    let webhook = text(&client.register(&bob, "https://hooks.invalid/"), "webhook_id");
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let eve = server.sibling(&bob);
+    let envelope = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let webhook = text(&server.register(&bob, "https://hooks.invalid/"), "webhook_id");
     let strange = |identity: &Identity, path: &str, body: &Value, unlike: &Value, code: &str| {
         let problems = [body, unlike].map(|body| {
-            let mut problem = client.act(identity, path, body).refused(404, code);
+            let mut problem = server.act(identity, path, body).refused(404, code);
             problem.as_object_mut().unwrap().remove("request_id");
             problem
         });
@@ -286,27 +272,21 @@ fn unknown_ids_and_ids_of_other_accounts_look_the_same(database: &Database) {
             [&*webhook, UNKNOWN_WEBHOOK].map(|id| json!({"action": "delete", "webhook_id": id}));
         strange(identity, "/v1/webhooks", &webhooks[0], &webhooks[1], "WEBHOOK_NOT_FOUND");
     }
-    client.open(&bob, &envelope).ok();
-    assert_eq!(client.status(&bob).ok()["webhooks"], 1);
+    server.open(&bob, &envelope).ok();
+    assert_eq!(server.status(&bob).ok()["webhooks"], 1);
 }
 
 /// Checks the rejections of an invalid session token, a missing API key, an unknown API key, and an API key of another
 /// account.
 fn check_credentials(client: &Client, path: &str) {
     let (alice, bob) = (client.new_identity(), client.new_identity());
-    let ended = text(
-        &client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok(),
-        "session_token",
-    );
+    let ended = client.new_session(&alice).token;
     client.post("/v1/auth/logout").token(&ended).response().ok();
     let post = || client.post(path).json(&json!({}));
     post().key(&alice.key).response().refused(401, "UNAUTHORIZED");
-    post()
-        .key(&alice.key)
-        .header("Authorization", "Basic YTpi")
-        .response()
-        .refused(401, "UNAUTHORIZED");
-    let secret = alice.login_secret.as_ref().unwrap();
+    let basic = post().key(&alice.key).header("Authorization", "Basic YTpi");
+    basic.response().refused(401, "UNAUTHORIZED");
+    let secret = alice.secret();
     for token in ["", "st_", "x", secret, &alice.key, &ended, alice.token.trim_start_matches("st_")]
     {
         post().key(&alice.key).token(token).response().refused(401, "UNAUTHORIZED");
@@ -321,7 +301,7 @@ fn check_credentials(client: &Client, path: &str) {
 }
 
 fn check(rows: &[Row<'_>], ask: impl Fn(&Value) -> crate::support::Response) {
-    for (body, status, code, field) in rows {
+    for (body, (status, code), field) in rows {
         let problem = ask(body).refused(*status, code);
         let shown: String = body.to_string().chars().take(100).collect();
         assert_eq!(problem["field"].as_str(), *field, "{shown}");

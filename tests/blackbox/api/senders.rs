@@ -2,25 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Reaction, Receiver, Response, on_both, text};
+use crate::support::{Client, Database, Identity, Receiver, Response, on_both, text};
 
 on_both!(
     the_event_of_v1_0_has_exactly_the_members_of_the_contract,
     the_event_of_v1_1_has_the_handle_of_the_sender,
-    a_retried_event_has_the_handle_of_the_sender,
     an_opened_envelope_has_the_handle_of_the_sender,
     an_identity_is_found_by_key_and_by_handle,
 );
 
-const V1_1: &[&str] = &["--events", "v1.1", "--webhook-retry-schedule", "10ms,10ms"];
-
 fn the_event_of_v1_0_has_exactly_the_members_of_the_contract(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
+    let (alice, bob) = (server.new_identity_with_handle("alice"), server.new_identity());
     let receiver = Receiver::start();
-    client.register(&bob, &receiver.url);
-    let sent = client.send(&alice, &bob.key, "x").ok();
+    server.register(&bob, &receiver.url);
+    let sent = server.send(&alice, &bob.key, "x").ok();
     let expected = format!(
         concat!(
             r#"{{"event":"envelope.received","envelope_id":{},"envelope_hash":{},"sender":{},"#,
@@ -39,43 +35,27 @@ fn the_event_of_v1_0_has_exactly_the_members_of_the_contract(database: &Database
 }
 
 fn the_event_of_v1_1_has_the_handle_of_the_sender(database: &Database) {
-    let server = database.serve_with(V1_1);
-    let client = server.client();
-    let alice = client.new_identity_with_handle("alice");
-    let (nameless, bob) = (client.new_identity(), client.new_identity());
+    let server = database.serve_with(&["--events", "v1.1"]);
+    let alice = server.new_identity_with_handle("alice");
+    let (nameless, bob) = (server.new_identity(), server.new_identity());
     let receiver = Receiver::start();
-    client.register(&bob, &receiver.url);
+    server.register(&bob, &receiver.url);
     for (sender, handle) in [(&alice, json!("alice")), (&nameless, Value::Null)] {
-        client.send(sender, &bob.key, "x").ok();
+        server.send(sender, &bob.key, "x").ok();
         let request = receiver.await_requests(1 + usize::from(handle.is_null())).pop().unwrap();
-        let event: Value = serde_json::from_slice(&request.body).unwrap();
+        let event = request.json();
         assert_eq!(event["sender"], sender.key);
         assert_eq!(event.get("sender_handle"), Some(&handle));
     }
 }
 
-/// The first attempt sends the event from memory. A retry loads the event from the database.
-fn a_retried_event_has_the_handle_of_the_sender(database: &Database) {
-    let server = database.serve_with(V1_1);
-    let client = server.client();
-    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
-    let receiver = Receiver::reacting(|_| Reaction::Status(500));
-    client.register(&bob, &receiver.url);
-    client.send(&alice, &bob.key, "x").ok();
-    let requests = receiver.await_requests(2);
-    assert_eq!(requests[0].body, requests[1].body);
-    let event: Value = serde_json::from_slice(&requests[1].body).unwrap();
-    assert_eq!(event["sender_handle"], "alice");
-}
-
 fn an_opened_envelope_has_the_handle_of_the_sender(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity_with_handle("alice");
-    let (nameless, bob) = (client.new_identity(), client.new_identity());
+    let alice = server.new_identity_with_handle("alice");
+    let (nameless, bob) = (server.new_identity(), server.new_identity());
     for (sender, handle) in [(&alice, json!("alice")), (&nameless, Value::Null)] {
-        let sent = client.send(sender, &bob.key, "x").ok();
-        let opened = client.open(&bob, &text(&sent, "envelope_id")).ok();
+        let sent = server.send(sender, &bob.key, "x").ok();
+        let opened = server.open(&bob, &text(&sent, "envelope_id")).ok();
         assert_eq!(opened.get("sender_handle"), Some(&handle));
     }
 }
@@ -86,23 +66,22 @@ fn resolve(client: &Client, identity: &Identity, id: &str) -> Response {
 
 fn an_identity_is_found_by_key_and_by_handle(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
+    let (alice, bob) = (server.new_identity_with_handle("alice"), server.new_identity());
     for id in [&*alice.key, "alice", "@ALICE"] {
         let expected = json!({
             "api_key_id": alice.key, "handle": "alice", "label": "somebody", "active": true,
         });
-        assert_eq!(resolve(client, &bob, id).ok(), expected, "{id}");
+        assert_eq!(resolve(&server, &bob, id).ok(), expected, "{id}");
     }
-    assert_eq!(resolve(client, &alice, &bob.key).ok()["handle"], Value::Null);
-    let used = client.status(&bob).ok()["usage"]["minute"]["used"].clone();
+    assert_eq!(resolve(&server, &alice, &bob.key).ok()["handle"], Value::Null);
+    let used = server.status(&bob).ok()["usage"]["minute"]["used"].clone();
     assert_eq!(used, 4, "each request counts");
     for id in ["nobody", "ak_01h455vb4pex5vsknk084sn02q", "no name"] {
-        assert_eq!(resolve(client, &bob, id).refused(404, "KEY_NOT_FOUND")["field"], "id");
+        assert_eq!(resolve(&server, &bob, id).refused(404, "KEY_NOT_FOUND")["field"], "id");
     }
-    let raw = resolve(client, &bob, &alice.did).refused(400, "RAW_DID_REJECTED");
+    let raw = resolve(&server, &bob, &alice.did).refused(400, "RAW_DID_REJECTED");
     assert_eq!(raw["field"], "id");
-    client.act(&bob, "/v1/did/resolve", &json!({})).refused(400, "MISSING_FIELD");
+    server.act(&bob, "/v1/did/resolve", &json!({})).refused(400, "MISSING_FIELD");
     database.operate(&["key", "deactivate", &alice.key]);
-    assert_eq!(resolve(client, &bob, "alice").ok()["active"], false);
+    assert_eq!(resolve(&server, &bob, "alice").ok()["active"], false);
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, SOON, eventually, on_both, text};
+use crate::support::{Client, Database, Identity, on_both, text, wait_until};
 
 on_both!(
     a_sender_lists_only_its_own_envelopes,
     filters_and_pages_select_envelopes,
     an_invalid_filter_is_refused,
     tokens_to_read_and_to_send_may_list,
-    an_expired_envelope_is_neither_listed_nor_replied_to,
+    an_expired_envelope_has_no_receipt_and_is_neither_listed_nor_replied_to,
 );
 
 fn list(client: &Client, identity: &Identity, body: &Value) -> Value {
@@ -27,11 +27,10 @@ fn send(client: &Client, from: &Identity, to: &str, thread: &str) -> Value {
 
 fn a_sender_lists_only_its_own_envelopes(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let sent = send(client, &alice, &bob.key, "A");
-    send(client, &bob, &alice.key, "A");
-    let page = list(client, &alice, &json!({}));
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let sent = send(&server, &alice, &bob.key, "A");
+    send(&server, &bob, &alice.key, "A");
+    let page = list(&server, &alice, &json!({}));
     let expected = json!({
         "envelopes": [{
             "envelope_id": sent["envelope_id"],
@@ -45,23 +44,22 @@ fn a_sender_lists_only_its_own_envelopes(database: &Database) {
         "next_cursor": null,
     });
     assert_eq!(page, expected);
-    client.act(&bob, "/v1/did/policy", &json!({"receipts": "opened"})).ok();
-    client.open(&bob, &text(&sent, "envelope_id")).ok();
-    assert_eq!(list(client, &alice, &json!({}))["envelopes"][0]["state"], "opened");
-    client.act(&bob, "/v1/did/policy", &json!({"receipts": "none"})).ok();
-    assert_eq!(list(client, &alice, &json!({}))["envelopes"][0]["state"], "sent");
+    server.act(&bob, "/v1/did/policy", &json!({"receipts": "opened"})).ok();
+    server.open(&bob, &text(&sent, "envelope_id")).ok();
+    assert_eq!(list(&server, &alice, &json!({}))["envelopes"][0]["state"], "opened");
+    server.act(&bob, "/v1/did/policy", &json!({"receipts": "none"})).ok();
+    assert_eq!(list(&server, &alice, &json!({}))["envelopes"][0]["state"], "sent");
 }
 
 fn filters_and_pages_select_envelopes(database: &Database) {
     let server = database.serve();
-    let client = server.client();
     let (alice, bob, carol) =
-        (client.new_identity(), client.new_identity_with_handle("bob"), client.new_identity());
+        (server.new_identity(), server.new_identity_with_handle("bob"), server.new_identity());
     database.set_enterprise(&alice.key, [1000, 1000, 1000, 1000]);
     let mut sent: Vec<Value> = (0..6)
         .map(|n| {
             let to = if n % 2 == 0 { &bob.key } else { &carol.key };
-            send(client, &alice, to, if n < 3 { "A" } else { "B" })
+            send(&server, &alice, to, if n < 3 { "A" } else { "B" })
         })
         .collect();
     sent.reverse();
@@ -77,12 +75,12 @@ fn filters_and_pages_select_envelopes(database: &Database) {
         (json!({"thread": null, "since": at(1)}), vec![0, 1]),
         (json!({"since": at(4), "until": at(1)}), vec![2, 3, 4]),
     ] {
-        let found = ids(&list(client, &alice, &body));
+        let found = ids(&list(&server, &alice, &body));
         assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>(), "{body}");
     }
     let (mut found, mut body) = (Vec::new(), json!({"limit": 4}));
     loop {
-        let page = list(client, &alice, &body);
+        let page = list(&server, &alice, &body);
         found.push(ids(&page));
         if page["next_cursor"].is_null() {
             break;
@@ -94,8 +92,7 @@ fn filters_and_pages_select_envelopes(database: &Database) {
 
 fn an_invalid_filter_is_refused(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     database.set_enterprise(&alice.key, [1000, 1000, 1000, 1000]);
     let unknown = "ak_01h455vb4pex5vsknk084sn02q";
     for (body, status, code, field) in [
@@ -110,18 +107,17 @@ fn an_invalid_filter_is_refused(database: &Database) {
         (json!({"cursor": "x"}), 400, "INVALID_FIELD", "cursor"),
         (json!({"to": alice.key}), 400, "INVALID_FIELD", "to"),
     ] {
-        let refused = client.act(&alice, "/v1/channel/list", &body).refused(status, code);
+        let refused = server.act(&alice, "/v1/channel/list", &body).refused(status, code);
         assert_eq!(refused["field"], field, "{body}");
     }
 }
 
 fn tokens_to_read_and_to_send_may_list(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let list = |scope| {
-        let token = client.token_with(&alice, &[scope]);
-        client.post("/v1/channel/list").token(&token).json(&json!({})).response()
+        let token = server.token_with(&alice, &[scope]);
+        server.post("/v1/channel/list").token(&token).json(&json!({})).response()
     };
     for scope in ["read", "send"] {
         list(scope).ok();
@@ -132,17 +128,16 @@ fn tokens_to_read_and_to_send_may_list(database: &Database) {
 }
 
 /// Housekeeping has not deleted the envelope yet.
-fn an_expired_envelope_is_neither_listed_nor_replied_to(database: &Database) {
+fn an_expired_envelope_has_no_receipt_and_is_neither_listed_nor_replied_to(database: &Database) {
     let server = database.serve();
-    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 10_000]);
-    let sent = text(&send(server.client(), &alice, &bob.key, "A"), "envelope_id");
+    let sent = text(&send(&server, &alice, &bob.key, "A"), "envelope_id");
     server.stop();
     let server = database.serve_with(&["--retention", "1s"]);
-    let client = server.client();
-    eventually("the envelope expires", SOON, || {
-        ids(&list(client, &alice, &json!({}))).is_empty().then_some(())
-    });
+    wait_until("the envelope expires", || ids(&list(&server, &alice, &json!({}))).is_empty());
     let reply = json!({"to": bob.key, "message": "x", "reply_to": sent});
-    client.act(&alice, "/v1/channel/send", &reply).refused(404, "ENVELOPE_NOT_FOUND");
+    server.act(&alice, "/v1/channel/send", &reply).refused(404, "ENVELOPE_NOT_FOUND");
+    let receipt = json!({"envelope_id": sent});
+    server.act(&alice, "/v1/channel/receipt", &receipt).refused(404, "ENVELOPE_NOT_FOUND");
 }

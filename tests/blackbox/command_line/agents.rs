@@ -9,19 +9,17 @@ use std::{
 use serde_json::{Value, json};
 
 use super::service::Shell;
-use crate::support::{Database, binary, text};
+use crate::support::{binary, text};
 
 #[test]
 fn five_calls_lead_from_nothing_to_a_reply() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let bob = client.new_identity_with_handle("bob");
+    let (server, shell) = Shell::with_server();
+    let bob = server.new_identity_with_handle("bob");
     let began = Instant::now();
     let mut agent = Agent::start(&shell, &["--url", &shell.url]);
     let alice = agent.call("activate", &json!({"label": "Alice", "handle": "alice"}));
     agent.call("send_message", &json!({"to": "bob", "message": "When do we meet?"}));
-    client.send(&bob, "alice", "At noon.").ok();
+    server.send(&bob, "alice", "At noon.").ok();
     let arrived = agent.call("wait_for_message", &json!({}));
     assert_eq!(arrived["received"], true);
     assert_eq!(arrived["message"]["sender"], bob.key);
@@ -44,16 +42,14 @@ fn five_calls_lead_from_nothing_to_a_reply() {
 
 #[test]
 fn a_message_between_two_waits_is_not_lost() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, shell) = Shell::with_server();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     shell.log_in("default", &alice);
     let mut sent = Vec::new();
     for _ in 0..2 {
         let mut agent = Agent::start(&shell, &["--allow", "wait"]);
-        sent.push(client.send(&bob, &alice.key, "x").ok()["envelope_id"].clone());
-        sent.push(client.send(&bob, &alice.key, "y").ok()["envelope_id"].clone());
+        sent.push(server.send(&bob, &alice.key, "x").ok()["envelope_id"].clone());
+        sent.push(server.send(&bob, &alice.key, "y").ok()["envelope_id"].clone());
         let arrived = agent.call("wait_for_message", &json!({"timeout_s": 10}));
         assert_eq!(arrived["message"]["envelope_id"], sent.remove(0));
         // The process ends without warning, as clients often end it.
@@ -72,9 +68,7 @@ fn a_message_between_two_waits_is_not_lost() {
 
 #[test]
 fn a_signal_ends_the_command_after_it_has_stored_the_session() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let shell = Shell::of(&server);
+    let (_server, shell) = Shell::with_server();
     let mut agent = Agent::start(&shell, &["--url", &shell.url]);
     agent.call("activate", &json!({"label": "Alice"}));
     agent.call("whoami", &json!({}));
@@ -87,12 +81,10 @@ fn a_signal_ends_the_command_after_it_has_stored_the_session() {
 
 #[test]
 fn the_command_refuses_what_would_be_unsafe_or_unclear() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let shell = Shell::of(&server);
+    let (server, shell) = Shell::with_server();
     let refused = shell.run(&["mcp"], "");
     assert!(refused.stderr.contains("there is no profile default"), "{}", refused.stderr);
-    shell.log_in("default", &server.client().new_identity());
+    shell.log_in("default", &server.new_identity());
     for (arguments, advice, status) in [
         (&["mcp", "--url", "https://other.example"][..], "the profile default is for", 1),
         (&["mcp", "--allow", "delete"], "give one of activate, find,", 2),

@@ -32,8 +32,7 @@ fn unconfirmed(database: &Database, arguments: &[&str]) -> Command {
 
 fn a_script_needs_the_option(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     for (verb, command) in commands(&alice.key, &alice.account) {
         let refused = run(unconfirmed(database, &command));
         assert_eq!((refused.status, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
@@ -42,7 +41,7 @@ fn a_script_needs_the_option(database: &Database) {
         assert!(refused.stderr.contains("--yes") && refused.stderr.lines().count() == 1);
     }
     assert_eq!(database.operate(&["audit", "list"]), json!({"entries": []}));
-    assert_eq!(client.status(&alice).ok()["status"], "active");
+    assert_eq!(server.status(&alice).ok()["status"], "active");
     for (verb, command) in &commands(&alice.key, &alice.account)[1..] {
         let done = run(unconfirmed(database, &[&command[..], &["--yes"]].concat()));
         assert_eq!(done.status, Some(0), "{verb}: {done:?}");
@@ -51,8 +50,7 @@ fn a_script_needs_the_option(database: &Database) {
 
 fn a_terminal_asks_for_the_verb(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     for (verb, command) in commands(&alice.key, &alice.account) {
         for answer in ["", "y", "yes", "REVOKE"] {
             let (status, shown) = on_terminal(&unconfirmed(database, &command), answer);
@@ -66,7 +64,7 @@ fn a_terminal_asks_for_the_verb(database: &Database) {
     let (status, shown) = on_terminal(&unconfirmed(database, &revoke), "revoke");
     assert_eq!(status, Some(0), "{shown}");
     assert!(shown.contains("can never be opened again"), "{shown}");
-    client.status(&alice).refused(403, "KEY_INACTIVE");
+    server.status(&alice).refused(403, "KEY_INACTIVE");
 }
 
 /// Runs a command on a terminal of its own, types a line, and returns the exit status with the text on the screen.

@@ -7,12 +7,12 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::support::{Database, PUBLIC_KEY, Process, SOON, Signed, binary, eventually};
+use crate::support::{Database, PUBLIC_KEY, Process, SOON, Signed, binary, wait_until};
 
 /// Fills the lists of a database.
 fn used(database: &Database) {
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     database.operate(&["issuer", "rotate"]);
     server.stop();
 }
@@ -108,7 +108,7 @@ fn the_server_needs_no_reader_of_its_output() {
     let mut command = database.command(&["--dev"]);
     command.stdout(writer);
     let mut process = Process::start(command);
-    eventually("the server serves", SOON, || process.stderr().contains("serving").then_some(()));
+    wait_until("the server serves", || process.stderr().contains("serving"));
     process.terminate();
     assert_eq!(process.ended(SOON), Some(0));
 }

@@ -11,8 +11,8 @@ use crate::support::{
 fn an_event_is_verified_printed_and_forwarded_unchanged() {
     let database = Database::embedded();
     let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let shell = Shell::of(&server);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     shell.log_in("default", &bob);
     database.operate(&["plan", "set", &bob.key, "builder"]);
     let application = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 422 } else { 200 }));
@@ -21,7 +21,7 @@ fn an_event_is_verified_printed_and_forwarded_unchanged() {
     assert_eq!(listener.url, "relay:");
     // Nothing can connect to the process, so a network without any way in suffices.
     assert_eq!(listener.listening_sockets(), Vec::<String>::new());
-    let sent = client.send(&alice, &bob.key, "x").ok();
+    let sent = server.send(&alice, &bob.key, "x").ok();
     let printed = listener.next();
     assert_eq!((&printed["valid"], &printed["answered"]), (&true.into(), &422.into()));
     assert_eq!(printed["notice"]["envelope_id"], sent["envelope_id"]);
@@ -30,14 +30,14 @@ fn an_event_is_verified_printed_and_forwarded_unchanged() {
     assert_eq!(request.header("content-type"), "application/json");
     assert_eq!(request.header("webhook-id"), text(&sent, "envelope_id"));
     // The status of the application is the outcome of the attempt.
-    let webhooks = || client.manage(&bob, &json!({"action": "list"})).ok()["webhooks"].take();
+    let webhooks = || server.manage(&bob, &json!({"action": "list"})).ok()["webhooks"].take();
     let webhook = webhooks()[0].take();
     assert_eq!(webhook["connected"], 1);
     // The newest entry is the next attempt, which is pending.
     let id = &webhook["webhook_id"];
     let attempts = json!({"action": "deliveries", "webhook_id": id, "state": "failed"});
     let status = eventually("the attempt is recorded", SOON, || {
-        client.manage(&bob, &attempts).ok()["deliveries"][0]["status_code"].as_u64()
+        server.manage(&bob, &attempts).ok()["deliveries"][0]["status_code"].as_u64()
     });
     assert_eq!(status, 422);
 
@@ -49,14 +49,12 @@ fn an_event_is_verified_printed_and_forwarded_unchanged() {
 
 #[test]
 fn a_given_webhook_gets_what_waited_and_stays() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, shell) = Shell::with_server();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     shell.log_in("default", &bob);
     let registered = shell.succeed(&["webhooks", "register", "--relay", "--json"], "");
     let registered: Value = serde_json::from_str(&registered).unwrap();
-    let sent = client.send(&alice, &bob.key, "x").ok();
+    let sent = server.send(&alice, &bob.key, "x").ok();
     let webhook = ["--webhook", &text(&registered, "webhook_id")].map(str::to_owned);
     let webhook: Vec<_> = webhook.iter().map(String::as_str).collect();
     let mut listener =
@@ -66,16 +64,14 @@ fn a_given_webhook_gets_what_waited_and_stays() {
     assert_eq!(printed["signatures"][0]["made_with"], "secret 1 of SEALPOST_WEBHOOK_SECRET");
     listener.terminate();
     assert_eq!(listener.ended(SOON), Some(0));
-    let left = client.manage(&bob, &json!({"action": "list"})).ok();
+    let left = server.manage(&bob, &json!({"action": "list"})).ok();
     assert_eq!(left["webhooks"][0]["url"], "relay:");
 }
 
 #[test]
 fn a_refused_relay_ends_the_command() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    shell.log_in("default", &client.new_identity());
+    let (server, shell) = Shell::with_server();
+    shell.log_in("default", &server.new_identity());
     let secret = private_file("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD");
     let unknown = "wh_01h455vb4pex5vsknk084sn02q";
     let listen = ["listen", "--relay", "--webhook", unknown, "--secret-file"];

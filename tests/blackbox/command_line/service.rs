@@ -24,6 +24,13 @@ pub(super) struct Shell {
 }
 
 impl Shell {
+    /// Starts a server on the embedded database, and returns it with a shell that uses it.
+    pub(super) fn with_server() -> (Server, Self) {
+        let server = Database::embedded().serve();
+        let shell = Self::of(&server);
+        (server, shell)
+    }
+
     pub(super) fn of(server: &Server) -> Self {
         Self { config: tempfile::tempdir().unwrap(), url: server.url.clone() }
     }
@@ -38,6 +45,7 @@ impl Shell {
         command.env("XDG_CONFIG_HOME", self.config.path()).stdin(stdin);
         let output = command.output().unwrap();
         CommandResult {
+            command: format!("{command:?}"),
             status: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -57,7 +65,7 @@ impl Shell {
         let (account, key) = (&identity.account, &identity.key);
         let line = ["login", "--url", &self.url, "--profile", profile, "--account", account];
         let line = [&line[..], &["--api-key", key]].concat();
-        self.succeed(&line, &format!("{}\n", identity.login_secret.as_deref().unwrap()));
+        self.succeed(&line, &format!("{}\n", identity.secret()));
     }
 
     pub(super) fn profile(&self, name: &str) -> Value {
@@ -70,14 +78,12 @@ impl Shell {
 /// Runs the commands that the page "Sent" shows for an identity that sent nothing yet.
 #[test]
 fn the_commands_of_the_dashboard_send_a_first_message() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let identity = client.new_identity();
-    let browser = Browser::sign_in(client, &identity);
+    let (server, shell) = Shell::with_server();
+    let identity = server.new_identity();
+    let browser = Browser::sign_in(&server, &identity);
     let to = format!("/dashboard/keys/{}/sent", identity.key);
     assert!(browser.page("/dashboard").contains(&format!("href=\"{to}\">Send the first message")));
-    let secret = format!("{}\n", identity.login_secret.as_deref().unwrap());
+    let secret = format!("{}\n", identity.secret());
     for path in [to.as_str(), "/dashboard/sent"] {
         let page = browser.page(path);
         let commands = page.split("<code>").nth(1).and_then(|code| code.split("</code>").next());
@@ -133,9 +139,7 @@ print(shown.decode())
 
 #[test]
 fn a_recovery_code_replaces_the_login_secret_of_a_profile() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let shell = Shell::of(&server);
+    let (_server, shell) = Shell::with_server();
     let new = ["login", "--url", &shell.url, "--new", "Alice", "--json"];
     let created: Value = serde_json::from_str(&shell.succeed(&new, "")).unwrap();
     let before = shell.profile("default");
@@ -154,9 +158,7 @@ fn a_recovery_code_replaces_the_login_secret_of_a_profile() {
 
 #[test]
 fn a_message_is_sent_and_opened_from_the_shell() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let shell = Shell::of(&server);
+    let (server, shell) = Shell::with_server();
     let new = ["login", "--url", &shell.url, "--new", "Alice", "--handle", "alice"];
     let printed = shell.succeed(&new, "");
     assert!(printed.starts_with("logged in as alice (ak_"), "{printed}");
@@ -164,7 +166,7 @@ fn a_message_is_sent_and_opened_from_the_shell() {
     let other = ["login", "--url", &shell.url, "--new", "Carol"];
     let refused = shell.run(&other, "");
     assert!(refused.stderr.contains("has the login secret of acct_"), "{}", refused.stderr);
-    shell.log_in("bob", &server.client().new_identity_with_handle("bob"));
+    shell.log_in("bob", &server.new_identity_with_handle("bob"));
 
     let envelope = shell.succeed(&["send", "bob"], "Two\nlines\n");
     let open = ["open", envelope.trim(), "--profile", "bob"];
@@ -180,27 +182,23 @@ fn a_message_is_sent_and_opened_from_the_shell() {
 
 #[test]
 fn a_profile_keeps_its_session_and_logs_in_again_when_it_ends() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let bob = client.new_identity();
+    let (server, shell) = Shell::with_server();
+    let bob = server.new_identity();
     shell.log_in("default", &bob);
     let first = shell.profile("default");
     shell.succeed(&["keys", "show"], "");
     assert_eq!(shell.profile("default"), first);
 
     let token = text(&first, "token");
-    client.post("/v1/auth/logout").token(&token).json(&json!({})).response().ok();
+    server.post("/v1/auth/logout").token(&token).json(&json!({})).response().ok();
     shell.succeed(&["keys", "show"], "");
     assert_ne!(text(&shell.profile("default"), "token"), token);
 }
 
 #[test]
 fn a_token_of_the_shell_is_a_profile_of_its_own() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, shell) = Shell::with_server();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     shell.log_in("default", &alice);
     let create = ["tokens", "create", "job", "--scope", "send", "--expires-in-days", "2"];
     let created = shell.succeed(&[&create[..], &["--json"]].concat(), "");
@@ -221,12 +219,10 @@ fn a_token_of_the_shell_is_a_profile_of_its_own() {
 
 #[test]
 fn sent_envelopes_are_listed_with_their_context_and_filtered() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let bob = client.new_identity_with_handle("bob");
-    let carol = client.new_identity_with_handle("carol");
-    shell.log_in("default", &client.new_identity());
+    let (server, shell) = Shell::with_server();
+    let bob = server.new_identity_with_handle("bob");
+    let carol = server.new_identity_with_handle("carol");
+    shell.log_in("default", &server.new_identity());
     shell.log_in("bob", &bob);
     let send = |arguments: &[&str], message: &str| {
         shell.succeed(&[&["send"], arguments].concat(), message).trim().to_owned()
@@ -284,14 +280,12 @@ fn sent_envelopes_are_listed_with_their_context_and_filtered() {
 
 #[test]
 fn the_webhook_of_listen_is_deleted_at_the_end() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (shell, client) = (Shell::of(&server), server.client());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, shell) = Shell::with_server();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     shell.log_in("default", &bob);
     let mut listener = Listener::registered(shell.config.path());
     assert!(shell.succeed(&["webhooks", "list"], "").contains(&listener.url));
-    let sent = client.send(&alice, &bob.key, "x").ok();
+    let sent = server.send(&alice, &bob.key, "x").ok();
     let printed = listener.next();
     assert_eq!(printed["valid"], true);
     assert_eq!(printed["notice"]["envelope_id"], sent["envelope_id"]);
@@ -302,10 +296,8 @@ fn the_webhook_of_listen_is_deleted_at_the_end() {
 
 #[test]
 fn webhooks_are_changed_with_commands() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (client, shell) = (server.client(), Shell::of(&server));
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, shell) = Shell::with_server();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     shell.log_in("default", &bob);
     let (old, new) = (Receiver::start(), Receiver::start());
     let one = |arguments: &[&str]| -> Value {
@@ -320,7 +312,7 @@ fn webhooks_are_changed_with_commands() {
     assert_eq!(changed["paused"], true);
     let printed = shell.succeed(&["webhooks", "list"], "");
     assert_eq!(printed, format!("{id} enabled,paused {} envelope.received\n", new.url));
-    let sent = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let sent = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
     assert_eq!(one(&["update", &id, "--resume"])["paused"], false);
     new.await_requests(1);
     assert_eq!(one(&["redeliver", &id, &sent])["outcome"], "pending");

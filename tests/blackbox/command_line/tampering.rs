@@ -12,7 +12,9 @@ use std::{
 use tempfile::TempDir;
 
 use super::service::Shell;
-use crate::support::{CommandResult, Database, Identity, SOON, Server, eventually, on_both, run};
+use crate::support::{
+    CommandResult, Database, Identity, SOON, Server, eventually, on_both, run, wait_until,
+};
 
 on_both!(
     nodes_sign_no_changed_tree,
@@ -247,13 +249,10 @@ struct Scene<'a> {
 impl<'a> Scene<'a> {
     fn start(database: &'a Database) -> Self {
         let server = database.serve();
-        server.client().new_identity();
-        let key = eventually("the log begins", SOON, || {
-            let key = server.client().request("GET", "/log/").response();
-            (key.status == 200).then(|| String::from_utf8(key.body).unwrap())
-        });
+        server.new_identity();
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("policy"), format!("log {key}quorum none\n")).unwrap();
+        fs::write(folder.path().join("policy"), format!("log {}\nquorum none\n", server.log_key()))
+            .unwrap();
         database.by_hand(match database.postgres_url() {
             Some(_) => {
                 "DROP TRIGGER tr_audit_entries__append_only ON audit_entries; \
@@ -278,7 +277,7 @@ impl<'a> Scene<'a> {
     /// Tampers, and returns the time of the next checkpoint.
     fn tamper(&self, sql: &str) -> Instant {
         self.database.by_hand(&format!("BEGIN; {sql}; COMMIT"));
-        self.server.client().new_identity();
+        self.server.new_identity();
         self.logged()
     }
 }
@@ -298,7 +297,7 @@ struct Owner {
 
 impl Owner {
     fn new(scene: &Scene<'_>) -> Self {
-        let identity = scene.server.client().new_identity();
+        let identity = scene.server.new_identity();
         let shell = Shell::of(&scene.server);
         shell.log_in("default", &identity);
         Self { identity, shell }
@@ -333,7 +332,7 @@ fn owners_detect_changes_of_their_keys(database: &Database) {
 
 fn operators_detect_a_changed_audit_trail(database: &Database) {
     let scene = Scene::start(database);
-    let alice = scene.server.client().new_identity();
+    let alice = scene.server.new_identity();
     let act = |actions: [&str; 2]| {
         for action in actions {
             database.operate(&["key", action, &alice.key]);
@@ -385,10 +384,8 @@ fn operators_detect_a_changed_audit_trail(database: &Database) {
 
 fn nodes_sign_no_changed_tree(database: &Database) {
     let Scene { server, .. } = Scene::start(database);
-    server.client().new_identity();
-    eventually("both are in the log", SOON, || {
-        (database.count("log_heads WHERE size = 2") == 1).then_some(())
-    });
+    server.new_identity();
+    wait_until("both are in the log", || database.count("log_heads WHERE size = 2") == 1);
     server.stop();
     for table in ["log_tiles", "log_heads"] {
         database.by_hand(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}"));
@@ -396,7 +393,7 @@ fn nodes_sign_no_changed_tree(database: &Database) {
     for (name, sql, says) in tamperings(Detector::Node) {
         database.by_hand(sql);
         let server = database.serve();
-        server.client().new_identity();
+        server.new_identity();
         let since = Instant::now();
         let log = eventually(name, SOON, || Some(server.log()).filter(|log| log.contains(says)));
         check(name, since, &log, says);

@@ -18,7 +18,7 @@ fn serve(database: &Database) -> Server {
 }
 
 fn send(server: &Server, from: &Identity, to: &Identity) -> String {
-    let sent = server.client().send(from, &to.key, MESSAGE).ok();
+    let sent = server.send(from, &to.key, MESSAGE).ok();
     assert_eq!(sent["encryption"]["algorithm"], ALGORITHM);
     // The payload has a header and a tag, but no encapsulation.
     assert_eq!(sent["metadata"]["payload_size_bytes"], MESSAGE.len() + 38);
@@ -27,19 +27,14 @@ fn send(server: &Server, from: &Identity, to: &Identity) -> String {
 
 #[track_caller]
 fn check_opens(server: &Server, identity: &Identity, envelope: &str) -> Value {
-    let opened = server.client().open(identity, envelope).ok();
-    assert_eq!(
-        (&opened["message"], &opened["encryption"]["algorithm"]),
-        (&MESSAGE.into(), &ALGORITHM.into())
-    );
+    let opened = server.open(identity, envelope).ok();
+    assert_eq!(opened["message"], MESSAGE);
+    assert_eq!(opened["encryption"]["algorithm"], ALGORITHM);
     opened
 }
 
 fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Database) {
-    let nodes: Vec<_> = match database.postgres_url() {
-        Some(_) => vec![serve(database), serve(database)],
-        None => vec![serve(database)],
-    };
+    let nodes = database.serve_on_every_node_with(&["--suite", "channel"]);
     let (client, receiver) = (nodes[0].client(), Receiver::start());
     let (alice, bob) = (client.new_identity(), client.new_identity());
     let secret = text(&client.register(&bob, &receiver.url), "secret");
@@ -53,7 +48,7 @@ fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Datab
     for node in &nodes {
         for envelope in &envelopes {
             check_opens(node, &bob, envelope);
-            node.client().open(&alice, envelope).refused(404, "ENVELOPE_NOT_FOUND");
+            node.open(&alice, envelope).refused(404, "ENVELOPE_NOT_FOUND");
         }
     }
 }
@@ -61,7 +56,7 @@ fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Datab
 /// The test deletes the row of a channel. The row would return if a node wrote the channel again with its envelopes.
 fn a_stored_channel_is_not_written_again(database: &Database) {
     let server = serve(database);
-    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     send(&server, &alice, &bob);
     assert_eq!(database.count("channels"), 1);
     database.by_hand("CREATE TABLE kept AS SELECT * FROM channels; DELETE FROM channels");
@@ -73,7 +68,7 @@ fn a_stored_channel_is_not_written_again(database: &Database) {
 
 fn envelopes_open_after_a_kill_and_after_every_key_rotation(database: &Database) {
     let server = serve(database);
-    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let mut envelopes = vec![send(&server, &alice, &bob), send(&server, &alice, &bob)];
     server.kill();
 
@@ -96,14 +91,13 @@ fn envelopes_open_after_a_kill_and_after_every_key_rotation(database: &Database)
     database.operate(&["key", "revoke", &alice.key]);
     check_opens(&server, &bob, &envelopes[0]);
     database.operate(&["key", "revoke", &bob.key]);
-    server.client().open(&bob, &envelopes[0]).refused(403, "KEY_INACTIVE");
+    server.open(&bob, &envelopes[0]).refused(403, "KEY_INACTIVE");
 }
 
 fn the_limits_of_a_channel_are_settings(database: &Database) {
     let flags = ["--suite", "channel", "--channel-envelopes=2", "--channels-cached=1"];
     let server = database.serve_with(&flags);
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for expected in [1, 1, 2] {
         send(&server, &alice, &bob);
         assert_eq!(database.count("channels"), expected);
@@ -118,7 +112,7 @@ fn the_limits_of_a_channel_are_settings(database: &Database) {
 /// Swaps rows between two pairs of sender and recipient. The caches of the server do not hide the change.
 fn rows_changed_by_hand_do_not_open(database: &Database) {
     let server = serve(database);
-    let [alice, bob, carol] = [(); 3].map(|()| server.client().new_identity());
+    let [alice, bob, carol] = [(); 3].map(|()| server.new_identity());
     database.set_enterprise(&bob.key, [1000, 1000, 1000, 1000]);
     let envelope = send(&server, &alice, &bob);
     let other = send(&server, &carol, &bob);
@@ -146,7 +140,7 @@ fn rows_changed_by_hand_do_not_open(database: &Database) {
         format!("UPDATE envelopes SET created_at = created_at + 1 WHERE {mine}"),
     ] {
         database.by_hand(&change);
-        server.client().open(&bob, &envelope).refused(500, "INTERNAL_ERROR");
+        server.open(&bob, &envelope).refused(500, "INTERNAL_ERROR");
         check_opens(&server, &bob, &other);
         database.by_hand(
             "DELETE FROM channels; INSERT INTO channels SELECT * FROM kept;

@@ -1,7 +1,7 @@
 //! Tests of the issuer keys, with which the service signs: their publication in `did.json`, and their rotation on every
 //! node.
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use base64::{
     Engine as _,
@@ -10,7 +10,7 @@ use base64::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Database, Response, SOON, Server, eventually, on_both, read_did_document, run, text,
+    Database, SOON, Server, at_once, eventually, on_both, read_did_document, run, text, wait_until,
 };
 
 on_both!(
@@ -22,12 +22,8 @@ on_both!(
     an_invalid_base_url_is_rejected_at_startup,
 );
 
-fn fetch(server: &Server, path: &str) -> Response {
-    server.client().request("GET", path).response()
-}
-
 fn document(server: &Server) -> Value {
-    let response = fetch(server, "/.well-known/did.json");
+    let response = server.get("/.well-known/did.json");
     assert_eq!(response.status, 200);
     response.json()
 }
@@ -65,12 +61,12 @@ fn of_jwk(method: &Value) -> String {
 fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Database) {
     let nodes = database.serve_on_every_node();
     let response = eventually("the document names the log", SOON, || {
-        let response = fetch(&nodes[0], "/.well-known/did.json");
+        let response = nodes[0].get("/.well-known/did.json");
         response.json().get("service").is_some().then_some(response)
     });
     let log = response.json()["service"][0].clone();
     assert_eq!(log["serviceEndpoint"], format!("{}/log", nodes[0].url));
-    let key = fetch(&nodes[0], "/log/").body;
+    let key = nodes[0].get("/log/").body;
     assert_eq!(format!("{}\n", text(&log, "logKey")).into_bytes(), key);
     assert_eq!(response.header("content-type"), Some("application/did+json"));
     assert_eq!(response.header("cache-control"), Some("public, max-age=3"));
@@ -82,11 +78,11 @@ fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Databas
     let multibase = text(&document["verificationMethod"][1], "publicKeyMultibase");
     let ids = json!([format!("{did}#{kid}"), format!("{did}#{multibase}")]);
     assert_eq!((&document["id"], &document["assertionMethod"]), (&json!(did), &ids));
-    assert_eq!(fetch(&nodes[0], "/did.json").json(), document);
+    assert_eq!(nodes[0].get("/did.json").json(), document);
     assert_eq!(webhook_keys(&document), [of_jwk(&document["verificationMethod"][0])]);
     for node in &nodes {
         assert_eq!(kids(node), std::slice::from_ref(&kid));
-        node.client().post("/.well-known/did.json").response().refused(405, "METHOD_NOT_ALLOWED");
+        node.post("/.well-known/did.json").response().refused(405, "METHOD_NOT_ALLOWED");
     }
 }
 
@@ -118,10 +114,7 @@ fn servers_started_at_the_same_time_share_one_key(database: &Database) {
         assert_eq!(kids(&database.serve()), before);
         return;
     }
-    let nodes: Vec<_> = thread::scope(|scope| {
-        let nodes: Vec<_> = (0..3).map(|_| scope.spawn(|| database.serve())).collect();
-        nodes.into_iter().map(|node| node.join().unwrap()).collect()
-    });
+    let nodes = at_once(3, |_| database.serve());
     assert_eq!(database.count("issuer_keys"), 1);
     assert!(nodes.iter().all(|node| kids(node) == kids(&nodes[0])));
 }
@@ -146,9 +139,7 @@ fn a_rotated_key_is_published_on_every_node_before_it_signs(database: &Database)
         [is(&first, "signing"), is(&fresh, "announced")],
         "the new key is published before it signs"
     );
-    eventually("the key signs", SOON, || {
-        (statuses() == [is(&first, "past"), is(&fresh, "signing")]).then_some(())
-    });
+    wait_until("the key signs", || statuses() == [is(&first, "past"), is(&fresh, "signing")]);
     let entry = &database.operate(&["audit", "list"])["entries"][0];
     assert_eq!(entry["action"], "issuer.rotate");
     assert!(text(entry, "detail").contains(&fresh));

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::withdrawn_keys::{WAITING, free_addresses, has_served};
 use crate::support::{
-    Client, Database, Identity, Pairs, Process, Receiver, SOON, Server, binary, eventually,
-    on_both, run, text,
+    Client, Database, Identity, Pairs, Process, Receiver, SOON, Server, binary, on_both, run, text,
+    wait_until,
 };
 
 on_both!(
@@ -22,7 +22,7 @@ fn servers_with_a_provider_share_no_key_file(database: &Database) {
     let provider = Provider::new(database, "one");
     let database = database.with_provider(Some(&provider.name));
     let servers = database.serve_on_every_node();
-    let alice = servers[0].client().new_identity();
+    let alice = servers[0].new_identity();
     let letter = send_and_open(&servers[0], &alice);
     assert!(!database.kek_file().exists() || database.postgres_url().is_some());
     assert_eq!(database.count("kek_versions"), 1);
@@ -31,14 +31,14 @@ fn servers_with_a_provider_share_no_key_file(database: &Database) {
     assert_eq!(done["version"], 2);
     assert_eq!(database.count("kek_versions"), 2);
     for server in &servers {
-        assert_eq!(server.client().open(&alice, &letter).ok()["message"], MESSAGE);
-        send_and_open(server, &server.client().new_identity());
+        assert_eq!(server.open(&alice, &letter).ok()["message"], MESSAGE);
+        send_and_open(server, &server.new_identity());
     }
     assert_eq!(database.operate(&["kek", "retire", "1"]), json!({"retired": 1, "newest": 2}));
     assert_eq!(database.count("kek_versions"), 1);
     servers.into_iter().for_each(Server::stop);
     let server = database.serve();
-    assert_eq!(server.client().open(&alice, &letter).ok()["message"], MESSAGE);
+    assert_eq!(server.open(&alice, &letter).ok()["message"], MESSAGE);
     let mut doctor = binary(&["doctor", "--data-dir", &database.data()]);
     doctor.args(["--kek-provider", &provider.name]);
     doctor.args(database.postgres_url().map(|url| ["--database-url", url]).into_iter().flatten());
@@ -56,7 +56,7 @@ fn a_provider_that_refuses_prevents_the_start(database: &Database) {
     assert!(refused.stderr.contains("the key provider refuses"), "{}", refused.stderr);
     fs::remove_file(&provider.refusal).unwrap();
     let server = own.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let letter = send_and_open(&server, &alice);
     server.stop();
 
@@ -67,7 +67,7 @@ fn a_provider_that_refuses_prevents_the_start(database: &Database) {
     let refused = run(database.command(&["--dev"]));
     assert_ne!(refused.status, Some(0));
     let server = own.serve();
-    assert_eq!(server.client().open(&alice, &letter).ok()["message"], MESSAGE);
+    assert_eq!(server.open(&alice, &letter).ok()["message"], MESSAGE);
     server.stop();
 }
 
@@ -126,8 +126,8 @@ fn a_move_between_providers_fails_no_send(database: &Database) {
     moved.stop();
     fs::rename(&file, database.kek_file()).unwrap();
     let server = database.serve();
-    pairs.send_during(server.client(), || ());
-    pairs.check(server.client(), &receiver, Duration::from_mins(1));
+    pairs.send_during(&server, || ());
+    pairs.check(&server, &receiver, Duration::from_mins(1));
     assert_eq!(database.operate(&["audit", "verify"])["verdict"], "whole");
     server.stop();
 }
@@ -140,7 +140,7 @@ fn a_backup_contains_the_wrapped_keys(database: &Database) {
     let provider = Provider::new(database, "one");
     let own = database.with_provider(Some(&provider.name));
     let server = own.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let letter = send_and_open(&server, &alice);
     let file = database.folder().join("backup.db").display().to_string();
     let data = ["--data-dir", &database.data()];
@@ -158,10 +158,8 @@ fn a_backup_contains_the_wrapped_keys(database: &Database) {
     let restored = restore(&["--kek-provider", &provider.name]);
     assert_eq!(restored.status, Some(0), "{restored:?}");
     let server = own.serve();
-    let secret = alice.login_secret.clone().unwrap();
-    let session = server.client().login(&alice.account, &secret).ok();
-    let alice = Identity { token: text(&session, "session_token"), ..alice };
-    assert_eq!(server.client().open(&alice, &letter).ok()["message"], MESSAGE);
+    let alice = server.new_session(&alice);
+    assert_eq!(server.open(&alice, &letter).ok()["message"], MESSAGE);
     server.stop();
 }
 
@@ -175,8 +173,7 @@ fn any_two_of_three_shares_start_a_server_and_one_does_not(database: &Database) 
     let start = |given: &[&str]| {
         let [api, ops] = free_addresses();
         let mut process = Process::start(database.command_at([&api, &ops], &["--dev"]));
-        let waits = || process.stderr().contains(WAITING).then_some(());
-        eventually("the server waits", SOON, waits);
+        wait_until("the server waits", || process.stderr().contains(WAITING));
         let client = Client::new(&format!("http://{api}"));
         let operations = Client::new(&format!("http://{ops}"));
         let mistyped = shares[0].replace("ks_", "ks_0");
@@ -195,8 +192,7 @@ fn any_two_of_three_shares_start_a_server_and_one_does_not(database: &Database) 
             assert!(!process.stderr().contains(" serving "));
             return (client, None);
         }
-        let serves = || has_served(&process.stderr()).then_some(());
-        eventually("the server serves", SOON, serves);
+        wait_until("the server serves", || has_served(&process.stderr()));
         (client, Some(process))
     };
     let stop = |process: Option<Process>| {
@@ -244,9 +240,9 @@ impl Provider {
 }
 
 pub(super) fn send_and_open(server: &Server, identity: &Identity) -> String {
-    let sent = server.client().send(identity, &identity.key, MESSAGE).ok();
+    let sent = server.send(identity, &identity.key, MESSAGE).ok();
     let id = text(&sent, "envelope_id");
-    assert_eq!(server.client().open(identity, &id).ok()["message"], MESSAGE);
+    assert_eq!(server.open(identity, &id).ok()["message"], MESSAGE);
     id
 }
 
@@ -259,4 +255,4 @@ wrap) base64 -d | cipher | base64 -w 0 ;;
 unwrap) base64 -d | cipher -d | base64 -w 0 ;;
 esac
 "#;
-const MESSAGE: &str = "still here";
+pub(super) const MESSAGE: &str = "still here";

@@ -9,8 +9,9 @@ use std::{
 
 use serde_json::json;
 
+use super::kek_providers::{MESSAGE, send_and_open};
 use crate::support::{
-    Database, Identity, Pairs, Receiver, SOON, Server, binary, eventually, on_both, run, text,
+    Database, Identity, Pairs, Receiver, binary, has, on_both, run, text, wait_until,
 };
 
 on_both!(
@@ -22,11 +23,10 @@ on_both!(
 
 fn a_killed_and_repeated_rotation_loses_nothing_under_load(database: &Database) {
     let server = database.serve();
-    let client = server.client();
     let (receiver, of_bob) = (Receiver::start(), Receiver::start());
-    let pairs = Pairs::activate(client, &receiver);
-    let bob = client.new_identity();
-    let secret = text(&client.register(&bob, &of_bob.url), "secret");
+    let pairs = Pairs::activate(&server, &receiver);
+    let bob = server.new_identity();
+    let secret = text(&server.register(&bob, &of_bob.url), "secret");
     // Two messages a second for each key: about a hundred in all. Each is opened twice later.
     database.by_hand(
         "UPDATE api_keys SET plan = 'enterprise', enterprise_per_minute = 10000, \
@@ -34,7 +34,7 @@ fn a_killed_and_repeated_rotation_loses_nothing_under_load(database: &Database) 
          enterprise_allow_overage = FALSE",
     );
     let mut letters = vec![send_and_open(&server, &bob)];
-    let done = pairs.send_during(client, || {
+    let done = pairs.send_during(&server, || {
         // Kills once while the servers load the key, and once while only some rows are re-encrypted.
         kill_when(rotation(database), || versions(database).len() == 2);
         letters.push(send_and_open(&server, &bob));
@@ -54,19 +54,18 @@ fn a_killed_and_repeated_rotation_loses_nothing_under_load(database: &Database) 
         request.verify(&secret);
     }
     // New identities use only the new key.
-    let carol = client.new_identity();
+    let carol = server.new_identity();
     let of_carol = send_and_open(&server, &carol);
-    pairs.check(client, &receiver, Duration::from_mins(1));
+    pairs.check(&server, &receiver, Duration::from_mins(1));
 
     server.stop();
     let server = database.serve();
-    let client = server.client();
-    pairs.send_during(client, || ());
-    pairs.check(client, &receiver, Duration::from_mins(1));
+    pairs.send_during(&server, || ());
+    pairs.check(&server, &receiver, Duration::from_mins(1));
     for id in &letters {
-        assert_eq!(client.open(&bob, id).ok()["message"], MESSAGE);
+        assert_eq!(server.open(&bob, id).ok()["message"], MESSAGE);
     }
-    assert_eq!(client.open(&carol, &of_carol).ok()["message"], MESSAGE);
+    assert_eq!(server.open(&carol, &of_carol).ok()["message"], MESSAGE);
     send_and_open(&server, &bob);
     of_bob.await_requests(letters.len() + 1)[letters.len()].verify(&secret);
     assert_eq!(database.operate(&["audit", "verify"])["verdict"], "whole");
@@ -77,21 +76,17 @@ fn keys_in_the_environment_cannot_be_rotated_by_command(database: &Database) {
     let server = database.serve();
     let mut command = database.admin_command(&["kek", "rotate"]);
     command.env("SEALPOST_KEK", run(binary(&["kek", "new"])).stdout.trim());
-    let ended = run(command);
-    assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{ended:?}");
-    assert!(ended.stderr.contains("SEALPOST_KEK") && ended.stderr.contains("--kek-file"));
-    assert_eq!(ended.stderr.lines().count(), 1);
+    let stderr = run(command).refused(1);
+    assert!(stderr.contains("SEALPOST_KEK") && stderr.contains("--kek-file"));
     assert_eq!(versions(database), ["1"]);
-    server.client().new_identity();
+    server.new_identity();
 }
 
 fn concurrent_rotations_are_rejected(database: &Database) {
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     let mut first = rotation(database).spawn().unwrap();
-    eventually("the first rotation has started", SOON, || {
-        (versions(database).len() == 2).then_some(())
-    });
+    wait_until("the first rotation has started", || versions(database).len() == 2);
     let refusal = database.operate_refused(1, &["kek", "rotate"]);
     assert!(refusal.contains("another rotation"), "{refusal}");
     assert!(first.wait().unwrap().success());
@@ -100,7 +95,7 @@ fn concurrent_rotations_are_rejected(database: &Database) {
 
 fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let letter = send_and_open(&server, &alice);
     let newest = database.operate_refused(1, &["kek", "retire", "1"]);
     assert!(newest.contains("newest"), "{newest}");
@@ -118,10 +113,7 @@ fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
     assert_eq!(retired, json!({"retired": 1, "newest": 2}));
     database.operate_refused(1, &["kek", "retire", "1"]);
     let entries = &database.operate(&["audit", "list", "--limit", "1"])["entries"];
-    assert_eq!(
-        (&entries[0]["action"], &entries[0]["subject"]),
-        (&json!("kek.retire"), &json!("kek:1"))
-    );
+    has(&entries[0], &json!({"action": "kek.retire", "subject": "kek:1"}));
     server.stop();
     // With its line, the version stays retired; without it, servers start.
     database.serve().stop();
@@ -129,7 +121,7 @@ fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
     let left: String = lines.lines().filter(|line| !line.starts_with("1:")).collect();
     fs::write(database.kek_file(), left).unwrap();
     let server = database.serve();
-    assert_eq!(server.client().open(&alice, &letter).ok()["message"], MESSAGE);
+    assert_eq!(server.open(&alice, &letter).ok()["message"], MESSAGE);
     server.stop();
 }
 
@@ -140,9 +132,9 @@ fn rotation(database: &Database) -> Command {
 }
 
 /// Sends SIGKILL as soon as `is_so` returns true.
-fn kill_when(mut command: Command, mut is_so: impl FnMut() -> bool) {
+fn kill_when(mut command: Command, is_so: impl FnMut() -> bool) {
     let mut rotation = command.spawn().unwrap();
-    eventually("the rotation reaches the expected point", SOON, || is_so().then_some(()));
+    wait_until("the rotation reaches the expected point", is_so);
     rotation.kill().unwrap();
     rotation.wait().unwrap();
 }
@@ -172,14 +164,6 @@ fn fail_rotation_at(database: &Database, last: &Identity) {
     database.by_hand(unmake);
 }
 
-/// Sends a message from a key to itself, opens it, and returns the envelope id.
-fn send_and_open(server: &Server, identity: &Identity) -> String {
-    let sent = server.client().send(identity, &identity.key, MESSAGE).ok();
-    let id = text(&sent, "envelope_id");
-    assert_eq!(server.client().open(identity, &id).ok()["message"], MESSAGE);
-    id
-}
-
 /// Checks that the key file contains versions 1 and 2 of the key-encryption key, and that only the file owner can
 /// access it.
 fn check_file(database: &Database) {
@@ -192,5 +176,3 @@ fn versions(database: &Database) -> Vec<String> {
     let text = fs::read_to_string(database.kek_file()).unwrap();
     text.lines().map(|line| line.split_once(':').unwrap().0.to_owned()).collect()
 }
-
-const MESSAGE: &str = "still here";

@@ -12,7 +12,7 @@ use std::{
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Receiver, SOON, Server, WebhookRequest, eventually, on_both, text,
+    Client, Database, Identity, Receiver, Server, WebhookRequest, on_both, text, wait_until,
 };
 
 on_both!(
@@ -41,13 +41,13 @@ fn a_revoked_key_is_rejected_on_every_node_under_load(database: &Database) {
             scope.spawn(|| load.send(node.client(), &mallory, &bob));
             scope.spawn(|| load.send(node.client(), &bob, &mallory));
         }
-        eventually("enough envelopes are sent", SOON, || (load.count() >= 60).then_some(()));
+        wait_until("enough envelopes are sent", || load.count() >= 60);
         database.operate(&["key", "revoke", &mallory.key]);
         load.is_revoked.store(true, Ordering::SeqCst);
         let at_return = stored();
         let refused = load.refused.load(Ordering::SeqCst);
-        eventually("enough sends are rejected", SOON, || {
-            (load.refused.load(Ordering::SeqCst) >= refused + 60).then_some(())
+        wait_until("enough sends are rejected", || {
+            load.refused.load(Ordering::SeqCst) >= refused + 60
         });
         load.is_over.store(true, Ordering::SeqCst);
         at_return
@@ -68,9 +68,7 @@ fn a_revoked_key_is_rejected_on_every_node_under_load(database: &Database) {
         .collect();
     let delivered =
         || -> BTreeSet<String> { of_bob.requests().iter().map(WebhookRequest::id).collect() };
-    eventually("all sent envelopes are delivered", SOON, || {
-        (delivered().len() >= sent.len()).then_some(())
-    });
+    wait_until("all sent envelopes are delivered", || delivered().len() >= sent.len());
     assert_eq!(delivered(), sent);
     for id in sent.iter().take(5) {
         client.open(&bob, id).ok();
@@ -92,7 +90,7 @@ fn only_the_record_of_a_revoked_key_remains(database: &Database) {
     let webhook = client.register(&bob, &receiver.url);
     let mut envelopes = Vec::new();
     for node in &nodes {
-        envelopes.push(text(&node.client().send(&alice, "bob", "x").ok(), "envelope_id"));
+        envelopes.push(text(&node.send(&alice, "bob", "x").ok(), "envelope_id"));
     }
     client.open(&bob, &envelopes[0]).ok();
     let delivered = receiver.await_requests(nodes.len()).len();
@@ -131,7 +129,7 @@ fn the_handle_of_a_revoked_key_moves_to_the_next_key_of_its_account(database: &D
     let client = nodes[0].client();
     let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     for node in &nodes {
-        assert_eq!(node.client().send(&alice, "bob", "x").ok()["recipient"], bob.key);
+        assert_eq!(node.send(&alice, "bob", "x").ok()["recipient"], bob.key);
     }
     database.operate(&["key", "revoke", &bob.key]);
     let body = json!({"label": "a", "handle": "Bob"});

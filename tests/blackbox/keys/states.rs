@@ -68,7 +68,7 @@ fn a_rotated_key_opens_envelopes_sealed_before_and_after(database: &Database) {
         for node in &nodes {
             for (from, to) in [(&alice, &bob), (&bob, &alice)] {
                 let message = format!("round {round}");
-                let sent = node.client().send(from, &to.key, &message).ok();
+                let sent = node.send(from, &to.key, &message).ok();
                 envelopes.push((to, text(&sent, "envelope_id"), message));
             }
         }
@@ -77,36 +77,35 @@ fn a_rotated_key_opens_envelopes_sealed_before_and_after(database: &Database) {
     }
     for node in &nodes {
         for (to, id, message) in &envelopes {
-            assert_eq!(node.client().open(to, id).ok()["message"], *message);
+            assert_eq!(node.open(to, id).ok()["message"], *message);
         }
-        assert_eq!(node.client().status(&bob).ok()["did"], bob.did);
+        assert_eq!(node.status(&bob).ok()["did"], bob.did);
     }
 }
 
 /// Tests the state in which an interrupted rotation leaves the key after its first step.
 fn a_rotating_key_is_rejected_until_the_rotation_ends(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let envelope = text(&client.send(&alice, &bob.key, "before").ok(), "envelope_id");
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let envelope = text(&server.send(&alice, &bob.key, "before").ok(), "envelope_id");
     let rotating = format!("UPDATE api_keys SET status = 'rotating' WHERE id = '{}'", bob.key);
     database.by_hand(&rotating);
-    for response in use_every_endpoint(client, &bob) {
+    for response in use_every_endpoint(&server, &bob) {
         let problem = response.refused(403, "KEY_INACTIVE");
         assert!(text(&problem, "detail").contains("temporary"), "{problem}");
     }
-    let problem = client.send(&alice, &bob.key, "x").refused(403, "KEY_INACTIVE");
+    let problem = server.send(&alice, &bob.key, "x").refused(403, "KEY_INACTIVE");
     assert_eq!(problem["field"], "to");
     assert_eq!(database.operate(&["key", "show", &bob.key])["status"], "rotating");
 
     assert_eq!(database.operate(&["key", "rotate", &bob.key])["status"], "active");
-    client.send(&alice, &bob.key, "after").ok();
-    assert_eq!(client.open(&bob, &envelope).ok()["message"], "before");
+    server.send(&alice, &bob.key, "after").ok();
+    assert_eq!(server.open(&bob, &envelope).ok()["message"], "before");
 }
 
 fn invalid_state_transitions_are_rejected(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let key = alice.key.as_str();
     let refused = |verb: &str| database.operate_refused(1, &["key", verb, key]);
     refused("reactivate");

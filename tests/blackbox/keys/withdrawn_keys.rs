@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::kek_providers::{Provider, send_and_open};
 use crate::support::{
-    Client, Database, Identity, Process, SOON, Server, eventually, on_both, python, root, run,
+    Client, Database, Identity, Process, SOON, Server, ask_python, eventually, on_both, run,
+    wait_until,
 };
 
 on_both!(
@@ -25,7 +26,7 @@ fn a_refusal_empties_the_memory_until_the_provider_allows_the_keys_again(databas
     let provider = Provider::new(database, "one");
     let database = database.with_provider(Some(&provider.name));
     let server = serve(&database, &["--kek-recheck", "1s", "--suite", "channel"]);
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let letter = send_and_open(&server, &alice);
     let search = Search::new(&database, &provider, &alice);
     // The search finds the secrets of a server that works. Without root, there is no search.
@@ -46,7 +47,7 @@ fn a_refusal_empties_the_memory_until_the_provider_allows_the_keys_again(databas
     assert_eq!((server.health("/readyz"), server.health("/livez")), (503, 200));
 
     fs::remove_file(&provider.refusal).unwrap();
-    eventually("the server serves again", SOON, || serves_again(&server).then_some(()));
+    wait_until("the server serves again", || serves_again(&server));
     let client = Client::new(&server.url);
     assert_eq!(client.open(&alice, &letter).status, 200);
     client.send(&alice, &alice.key, "x").ok();
@@ -59,10 +60,10 @@ fn an_unreachable_provider_is_tolerated_for_the_grace_period(database: &Database
     let provider = Provider::new(database, "one");
     let database = database.with_provider(Some(&provider.name));
     let patient = serve(&database, &["--kek-recheck", "1s"]);
-    let alice = patient.client().new_identity();
+    let alice = patient.new_identity();
     fs::write(&provider.outage, "").unwrap();
-    eventually("the server notices", SOON, || {
-        patient.log().contains("the keys stay in use for the grace period").then_some(())
+    wait_until("the server notices", || {
+        patient.log().contains("the keys stay in use for the grace period")
     });
     send_and_open(&patient, &alice);
     patient.stop();
@@ -72,16 +73,16 @@ fn an_unreachable_provider_is_tolerated_for_the_grace_period(database: &Database
     assert_eq!(failed.status, Some(1));
     assert!(failed.stderr.contains("the key provider cannot be used"), "{}", failed.stderr);
     let mut waiting = Process::start(database.command(&["--dev", "--kek-wait"]));
-    eventually("the server waits", SOON, || waiting.stderr().contains(WAITING).then_some(()));
+    wait_until("the server waits", || waiting.stderr().contains(WAITING));
     waiting.terminate();
     assert_eq!(waiting.ended(SOON), Some(0));
     fs::remove_file(&provider.outage).unwrap();
 
     let server = serve(&database, &["--kek-recheck", "1s", "--kek-grace", "2s"]);
     fs::write(&provider.outage, "").unwrap();
-    eventually("the grace period ends", SOON, || is_waiting(&server).then_some(()));
+    wait_until("the grace period ends", || is_waiting(&server));
     fs::remove_file(&provider.outage).unwrap();
-    eventually("the server serves again", SOON, || serves_again(&server).then_some(()));
+    wait_until("the server serves again", || serves_again(&server));
     Client::new(&server.url).send(&alice, &alice.key, "x").ok();
     server.stop();
 }
@@ -128,11 +129,8 @@ impl Search {
 
     /// Counts the secrets in the memory of a server. Returns null without the right to read the memory.
     fn counts(&self, server: &Server) -> Value {
-        let mut program = Command::new(python());
-        program.arg(root().join("tests/blackbox/oracles/memory.py"));
-        let output = program.arg(server.id().to_string()).args(&self.0).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        let process = server.id().to_string();
+        ask_python("memory.py", [&process].into_iter().chain(&self.0))
     }
 }
 

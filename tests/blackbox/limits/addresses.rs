@@ -3,7 +3,9 @@
 use sealpost_wallet::LoginSecret;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Response, Server, on_both, text, within_one_minute};
+use crate::support::{
+    Client, Database, Response, Server, on_both, text, token_body, within_one_minute,
+};
 
 on_both!(a_new_login_secret_replaces_the_old_secret, account_changes_are_rate_limited,);
 
@@ -27,7 +29,7 @@ fn a_new_login_secret_replaces_the_old_secret(database: &Database) {
         client.login(&alice.account, &new).ok();
         client.status(&alice).ok();
         client.send(&alice, &alice.key, "x").ok();
-        client.login(&bob.account, bob.login_secret.as_ref().unwrap()).ok();
+        client.log_in(&bob).ok();
     }
     let newest = text(&rotate(&alice.token, &new).ok(), "login_secret");
     client.login(&alice.account, &new).refused(401, "UNAUTHORIZED");
@@ -36,20 +38,18 @@ fn a_new_login_secret_replaces_the_old_secret(database: &Database) {
 
 fn account_changes_are_rate_limited(database: &Database) {
     let server = database.serve_with(&["--account-changes-per-minute=3"]);
-    let client = server.client();
-    let list = |token: &str| client.post("/v1/auth/tokens/list").token(token).response();
+    let list = |token: &str| server.post("/v1/auth/tokens/list").token(token).response();
     let replace = |token: &str, secret: &str| {
         let body = json!({"login_secret": secret});
-        client.post("/v1/auth/rotate-secret").token(token).json(&body).response()
+        server.post("/v1/auth/rotate-secret").token(token).json(&body).response()
     };
     // Each run creates new accounts without earlier requests.
     let (alice, bob, ended, secret, refused, others) = within_one_minute(|| {
-        let (alice, bob) = (client.new_identity(), client.new_identity());
-        let session = client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
-        let ended = text(&session, "session_token");
+        let (alice, bob) = (server.new_identity(), server.new_identity());
+        let ended = server.new_session(&alice).token;
         // Requests without effect do not count.
         for path in ["/v1/auth/tokens/list", "/v1/auth/rotate-secret", "/v1/account/activity"] {
-            let request = client.post(path).token(&alice.token);
+            let request = server.post(path).token(&alice.token);
             request.body("application/json", b"[").response().refused(400, "INVALID_JSON");
         }
         let mut secret = alice.login_secret.clone().unwrap();
@@ -58,29 +58,24 @@ fn account_changes_are_rate_limited(database: &Database) {
             secret = text(&replace(token, &secret).ok(), "login_secret");
             list(&alice.token).ok();
         }
-        client.post("/v1/auth/logout").token(&ended).response().ok();
+        server.post("/v1/auth/logout").token(&ended).response().ok();
         let refused = [replace(&alice.token, &secret), list(&alice.token)];
-        let bobs = bob.login_secret.as_deref().unwrap();
+        let bobs = bob.secret();
         let others = [&bob.token, "st_x", &ended].map(|token| replace(token, bobs));
         (alice, bob, ended, secret, refused, others)
     });
     for response in refused {
         let problem = response.refused(429, "RATE_LIMIT_EXCEEDED");
         assert!(text(&problem, "detail").contains("account"), "{problem}");
-        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
-        assert!((1..=60).contains(&wait), "{wait}");
+        response.check_wait();
     }
     // The session is checked before the rate limit.
     assert_eq!(statuses(&others), [200, 401, 401]);
-    client
-        .post("/v1/did/status")
-        .token(&ended)
-        .key(&alice.key)
-        .response()
-        .refused(401, "UNAUTHORIZED");
+    let status = server.post("/v1/did/status").token(&ended).key(&alice.key);
+    status.response().refused(401, "UNAUTHORIZED");
     // Rejected changes were not made, and other endpoints are not limited.
-    client.login(&alice.account, &secret).ok();
-    client.send(&alice, &bob.key, "x").ok();
+    server.login(&alice.account, &secret).ok();
+    server.send(&alice, &bob.key, "x").ok();
 }
 
 /// The node that gets the requests still has the ended session in its cache.
@@ -90,8 +85,7 @@ fn a_session_ended_on_another_node_does_not_use_its_accounts_rate_limit() {
     let nodes = [(); 2].map(|()| database.serve_with(&["--account-changes-per-minute=3"]));
     let [here, there] = nodes.each_ref().map(Server::client);
     let alice = here.new_identity();
-    let session = here.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
-    let ended = text(&session, "session_token");
+    let ended = here.new_session(&alice).token;
     there.post("/v1/did/status").token(&ended).key(&alice.key).response().ok();
     let ask = |client: &Client, path: &str, token: &str| client.post(path).token(token).response();
     ask(here, "/v1/auth/logout", &ended).ok();
@@ -110,28 +104,25 @@ fn activations_and_logins_are_rate_limited_by_address() {
     let (activations, logins, join, status) = within_one_minute(|| {
         let database = Database::embedded();
         let server = database.serve();
-        let alice = server.client().new_identity();
+        let alice = server.new_identity();
         server.stop();
         let server = database.serve_with(&["--activations-per-minute=2", "--logins-per-minute=3"]);
-        let client = server.client();
-        let activate = |_| client.activate(&json!({"label": "a"}));
+        let activate = |_| server.activate(&json!({"label": "a"}));
         let activations: Vec<Response> = (0..5).map(activate).collect();
         // Wrong secrets and right ones count separately.
         let wrong = LoginSecret::generate().unwrap();
-        let secret =
-            |nth| if nth == 0 { wrong.expose() } else { alice.login_secret.as_ref().unwrap() };
+        let secret = |nth| if nth == 0 { wrong.expose() } else { alice.secret() };
         let logins: Vec<Response> =
-            (0..7).map(|nth| client.login(&alice.account, secret(nth))).collect();
-        let join = client.post("/v1/did/activate").token(&alice.token).json(&json!({"label": "a"}));
-        (activations, logins, join.response(), client.status(&alice))
+            (0..7).map(|nth| server.login(&alice.account, secret(nth))).collect();
+        let join = server.post("/v1/did/activate").token(&alice.token).json(&json!({"label": "a"}));
+        (activations, logins, join.response(), server.status(&alice))
     });
     assert_eq!(statuses(&activations), [200, 200, 429, 429, 429]);
     assert_eq!(statuses(&logins), [401, 200, 200, 200, 429, 429, 429]);
     for response in activations[2..].iter().chain(&logins[4..]).chain([&join]) {
         let problem = response.refused(429, "RATE_LIMIT_EXCEEDED");
         assert!(text(&problem, "detail").contains("address"), "{problem}");
-        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
-        assert!((1..=60).contains(&wait), "{wait}");
+        response.check_wait();
     }
     // The address limits no other endpoint.
     status.ok();
@@ -143,21 +134,20 @@ fn requests_refused_without_a_lookup_do_not_count_against_the_address() {
     let (login, next_login, activation, next_activation) = within_one_minute(|| {
         let database = Database::embedded();
         let server = database.serve();
-        let alice = server.client().new_identity();
+        let alice = server.new_identity();
         server.stop();
         let server = database.serve_with(&["--activations-per-minute=1", "--logins-per-minute=1"]);
-        let client = server.client();
-        let secret = alice.login_secret.as_deref().unwrap();
+        let secret = alice.secret();
         for _ in 0..3 {
-            client.login(&alice.account, "ls_x").refused(401, "UNAUTHORIZED");
-            client.login("acct_x", secret).refused(401, "UNAUTHORIZED");
-            client.post("/v1/auth/login").json(&json!({})).response().refused(400, "MISSING_FIELD");
-            client.activate(&json!({"label": ""})).refused(400, "MISSING_FIELD");
-            let joining = client.post("/v1/did/activate").token("st_x");
+            server.login(&alice.account, "ls_x").refused(401, "UNAUTHORIZED");
+            server.login("acct_x", secret).refused(401, "UNAUTHORIZED");
+            server.post("/v1/auth/login").json(&json!({})).response().refused(400, "MISSING_FIELD");
+            server.activate(&json!({"label": ""})).refused(400, "MISSING_FIELD");
+            let joining = server.post("/v1/did/activate").token("st_x");
             joining.json(&json!({"label": "a"})).response().refused(401, "UNAUTHORIZED");
         }
-        let log_in = || client.login(&alice.account, secret);
-        let activate = || client.activate(&json!({"label": "a"}));
+        let log_in = || server.login(&alice.account, secret);
+        let activate = || server.activate(&json!({"label": "a"}));
         (log_in(), log_in(), activate(), activate())
     });
     login.ok();
@@ -168,47 +158,21 @@ fn requests_refused_without_a_lookup_do_not_count_against_the_address() {
 
 #[test]
 fn wrong_secrets_of_new_tokens_count_against_the_address() {
-    let database = Database::embedded();
-    let server = database.serve_with(&["--logins-per-minute=2"]);
-    let client = server.client();
-    let alice = client.new_identity();
+    let server = Database::embedded().serve_with(&["--logins-per-minute=2"]);
+    let alice = server.new_identity();
     let create = |secret: &str| {
-        let body = json!({
-            "login_secret": secret, "api_key_id": alice.key, "name": "a", "scopes": ["read"],
-        });
-        client.post("/v1/auth/tokens/create").token(&alice.token).json(&body).response()
+        let mut body = token_body(&alice, &["read"]);
+        body["login_secret"] = json!(secret);
+        server.act_as_owner(&alice, "/v1/auth/tokens/create", &body)
     };
     let other = LoginSecret::generate().unwrap();
     let (refused, accepted) = within_one_minute(|| {
         let refused: Vec<_> = (0..3).map(|_| create(other.expose())).collect();
-        (refused, create(alice.login_secret.as_deref().unwrap()))
+        (refused, create(alice.secret()))
     });
     assert_eq!(refused[2].status, 429);
     assert!(refused[..2].iter().all(|response| [401, 429].contains(&response.status)));
     accepted.ok();
-}
-
-/// A client may own a /64, /56 or /48 network of IPv6, so addresses of one network count together.
-#[test]
-fn ipv6_clients_are_counted_by_network() {
-    let activate_from = |client: &Client, address: &str| {
-        let body = json!({"label": "a"});
-        client.post("/v1/did/activate").header("X-Forwarded-For", address).json(&body).response()
-    };
-    let admitted = |addresses: &[String]| {
-        within_one_minute(|| {
-            let database = Database::embedded();
-            let flags = ["--activations-per-minute=2", "--trusted-proxy=127.0.0.0/8"];
-            let server = database.serve_with(&flags);
-            let ask = |address: &String| activate_from(server.client(), address).status;
-            addresses.iter().map(ask).filter(|status| *status == 200).count()
-        })
-    };
-    let addresses = |text: &dyn Fn(usize) -> String| (0..20).map(text).collect::<Vec<_>>();
-    assert_eq!(admitted(&addresses(&|n| format!("2001:db8::{n:x}"))), 2, "one /64");
-    assert_eq!(admitted(&addresses(&|n| format!("2001:db8:0:{n:x}::1"))), 4, "one /56");
-    assert_eq!(admitted(&addresses(&|n| format!("2001:db8:0:{n:x}00::1"))), 8, "one /48");
-    assert_eq!(admitted(&addresses(&|n| format!("2001:db8:{n:x}::1"))), 20, "twenty of /48");
 }
 
 #[test]
@@ -219,9 +183,9 @@ fn only_a_trusted_proxy_may_name_the_client_address() {
     };
     let run = |flags: &[&str], header: &str, hops: &[&str]| {
         within_one_minute(|| {
-            let database = Database::embedded();
-            let server = database.serve_with(&[&["--activations-per-minute=1"], flags].concat());
-            let ask = |hops: &&str| activate_as(server.client(), header, hops);
+            let server =
+                Database::embedded().serve_with(&[&["--activations-per-minute=1"], flags].concat());
+            let ask = |hops: &&str| activate_as(&server, header, hops);
             statuses(&hops.iter().map(ask).collect::<Vec<_>>())
         })
     };
@@ -229,17 +193,7 @@ fn only_a_trusted_proxy_may_name_the_client_address() {
     let trusting = ["--trusted-proxy", "127.0.0.0/8"];
     let both = ["198.51.100.1", "198.51.100.2"];
     assert_eq!(run(&[], x, &both), [200, 429], "without a trusted proxy the header is ignored");
-    assert_eq!(
-        run(&["--trusted-proxy", "192.0.2.0/24"], x, &both),
-        [200, 429],
-        "the peer is not the trusted proxy"
-    );
     assert_eq!(run(&trusting, x, &both), [200, 200]);
-    // Entries that the client put before the proxy's entry are ignored.
-    let spoofed = ["192.0.2.1, 198.51.100.1", "192.0.2.2, 198.51.100.1", "127.0.0.1, 198.51.100.1"];
-    assert_eq!(run(&trusting, x, &spoofed), [200, 429, 429]);
-    let chained = ["198.51.100.1, 127.0.0.9", "198.51.100.2, 127.0.0.9"];
-    assert_eq!(run(&trusting, x, &chained), [200, 200], "trusted hops are skipped");
     let named = ["for=198.51.100.1", "for=198.51.100.2", "for=192.0.2.1, for=198.51.100.1"];
     assert_eq!(run(&trusting, forwarded, &named), [200, 200, 429]);
 }

@@ -5,8 +5,8 @@ use std::{io::Write as _, net::TcpStream};
 use sealpost_wallet::SessionToken;
 
 use crate::support::{
-    Database, Identity, Response, SOON, Server, connect, eventually, exchange, on_both,
-    response_on, status_of,
+    Database, Identity, Response, Server, connect, exchange, on_both, response_on, status_of,
+    wait_until,
 };
 
 on_both!(a_large_body_without_a_session_is_refused_before_it_arrives);
@@ -14,7 +14,7 @@ on_both!(a_large_body_without_a_session_is_refused_before_it_arrives);
 #[test]
 fn unfinished_large_bodies_hold_memory_until_they_are_gone() {
     let server = serve(&[]);
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let (begin, ask) =
         (|framing| begin(&server, &alice, framing), |length| ask(&server, &alice, length));
     for framing in [Framing::Chunked, Framing::Declared] {
@@ -29,7 +29,7 @@ fn unfinished_large_bodies_hold_memory_until_they_are_gone() {
         );
         assert!(response.to_ascii_lowercase().contains("retry-after: 1"), "{response}");
         ask(SMALL).refused(401, "UNAUTHORIZED");
-        server.client().new_identity();
+        server.new_identity();
         drop(broken_off);
         holds(&server, PIECE);
         ask(LARGE).refused(401, "UNAUTHORIZED");
@@ -48,8 +48,8 @@ fn unfinished_large_bodies_hold_memory_until_they_are_gone() {
 #[test]
 fn an_account_cannot_take_the_body_memory_of_others() {
     let server = serve(&[&format!("--body-memory-per-account={BODY_MAX}")]);
-    let [alice, bob] = [(); 2].map(|()| server.client().new_identity());
-    let other_key = server.client().sibling(&alice);
+    let [alice, bob] = [(); 2].map(|()| server.new_identity());
+    let other_key = server.sibling(&alice);
     let unfinished = begin(&server, &alice, Framing::Declared);
     holds(&server, PIECE);
     for of_account in [&alice, &other_key] {
@@ -94,19 +94,18 @@ fn a_large_body_without_a_session_is_refused_before_it_arrives(database: &Databa
 #[test]
 fn body_memory_is_released_after_any_response() {
     let server = serve(&[]);
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     // Together many times the budget.
     for _ in 0..6 {
         for body in [padded("{\"label\":\"a\"}"), padded("{\"label\":7}"), padded("[")] {
-            let ask = |path| client.post(path).body("application/json", body.as_bytes());
+            let ask = |path| server.post(path).body("application/json", body.as_bytes());
             ask("/v1/did/activate").token(&alice.token).response();
             ask("/v1/did/activate").response().refused(413, "PAYLOAD_TOO_LARGE");
             assert_ne!(ask("/v1/did/status").by(&alice).response().status, 503);
             ask("/v1/auth/logout").token("st_x").response().refused(401, "UNAUTHORIZED");
         }
         let long = format!("{:>1$}", "{}", BODY_MAX + 1);
-        let long = client.post("/v1/did/status").body("application/json", long.as_bytes());
+        let long = server.post("/v1/did/status").body("application/json", long.as_bytes());
         long.response().refused(413, "PAYLOAD_TOO_LARGE");
     }
     holds(&server, 0);
@@ -162,9 +161,9 @@ fn begin(server: &Server, identity: &Identity, framing: Framing) -> TcpStream {
 /// Waits until the memory of all request bodies is exactly `bytes`.
 #[track_caller]
 fn holds(server: &Server, bytes: usize) {
-    eventually("the bodies use the expected memory", SOON, || {
+    wait_until("the bodies use the expected memory", || {
         let held = usize::try_from(server.metric("sealpost_body_memory_bytes"));
-        (held == Ok(bytes)).then_some(())
+        held == Ok(bytes)
     });
 }
 
@@ -172,7 +171,7 @@ fn holds(server: &Server, bytes: usize) {
 /// a plan.
 fn ask(server: &Server, identity: &Identity, length: usize) -> Response {
     let body = format!("{:>length$}", "{}");
-    let request = server.client().post("/v1/did/status").token(&identity.token);
+    let request = server.post("/v1/did/status").token(&identity.token);
     request.body("application/json", body.as_bytes()).response()
 }
 

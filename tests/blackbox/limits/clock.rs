@@ -20,25 +20,24 @@ fn a_clock_that_was_wrong_for_one_request_locks_nothing() {
         command.env("LD_PRELOAD", &library).env("CLOCK_SHIFT", &shift);
         fs::write(&shift, "0").unwrap();
         let server = Server::start(command);
-        let client = server.client();
-        let alice = client.new_identity();
-        let browser = Browser::sign_in(client, &alice);
+        let alice = server.new_identity();
+        let browser = Browser::sign_in(&server, &alice);
         fs::write(&shift, seconds.to_string()).unwrap();
-        let wrong = || client.login(&alice.account, LoginSecret::generate().unwrap().expose());
-        let list = || client.post("/v1/auth/tokens/list").token(&alice.token).response();
+        let wrong = || server.login(&alice.account, LoginSecret::generate().unwrap().expose());
+        let list = || server.post("/v1/auth/tokens/list").token(&alice.token).response();
         wrong().refused(401, "UNAUTHORIZED");
-        client.activate(&json!({"label": "a"})).ok();
+        server.activate(&json!({"label": "a"})).ok();
         drop((list(), browser.get("/dashboard")));
         fs::write(&shift, "0").unwrap();
         wrong().refused(401, "UNAUTHORIZED");
-        client.activate(&json!({"label": "a"})).refused(429, "RATE_LIMIT_EXCEEDED");
-        check_wait(&client.activate(&json!({"label": "a"})), seconds);
+        server.activate(&json!({"label": "a"})).refused(429, "RATE_LIMIT_EXCEEDED");
+        check_wait(&server.activate(&json!({"label": "a"})), seconds);
         check_wait(&wrong(), seconds);
         let refused = (0..4).map(|_| list()).find(|response| response.status == 429);
         check_wait(&refused.unwrap(), seconds);
         let refused = (0..5).map(|_| browser.get("/dashboard")).find(|page| page.status == 429);
         check_wait(&refused.unwrap(), seconds);
-        check_owner(client, &alice);
+        check_owner(&server, &alice);
     }
 }
 

@@ -6,14 +6,14 @@ use std::{
 };
 
 use crate::support::{
-    Database, Identity, SOON, Server, connect, eventually, response_on, status_of,
+    Database, Identity, SOON, Server, connect, response_on, status_of, wait_until,
 };
 
 #[test]
 fn a_new_connection_closes_the_oldest_anonymous_one_of_its_address() {
     let limits = ["--max-anonymous-connections-per-address=3", "--workers=1"];
     let server = Database::embedded().serve_with(&limits);
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let mut authenticated = connect(&server.url);
     assert_eq!(status_of(&ask_status(&mut authenticated, &alice)), 200);
     let mut other = connect_from(&server, 2);
@@ -119,8 +119,8 @@ fn ask_status(socket: &mut TcpStream, identity: &Identity) -> String {
 
 #[track_caller]
 fn await_anonymous(server: &Server, count: u64) {
-    eventually("the server has accepted the connections", SOON, || {
-        (server.metric("sealpost_anonymous_connections") == count).then_some(())
+    wait_until("the server has accepted the connections", || {
+        server.metric("sealpost_anonymous_connections") == count
     });
 }
 

@@ -49,8 +49,12 @@ fn junk_credentials_use_up_no_sign_ins_of_operators(database: &Database) {
 
 fn wrong_passwords_of_one_operator_use_up_no_sign_ins_of_another(database: &Database) {
     let server = ConsoleServer::start(database, &["--console-sign-ins-per-minute", "2"]);
-    let guess = || sign_in(&server.ops, "alice", "a wrong password").status;
-    assert_eq!([(); 4].map(|()| guess()), [401, 401, 429, 429]);
+    let guesses = [(); 4].map(|()| sign_in(&server.ops, "alice", "a wrong password"));
+    assert_eq!(guesses.each_ref().map(|guess| guess.status), [401, 401, 429, 429]);
+    assert!(guesses[3].header("retry-after").is_some());
+    let log = server.server.log();
+    assert!(!log.contains("a wrong password"), "{log}");
+    assert!(log.contains("a sign-in of an operator failed"), "{log}");
     let right = sign_in(&server.ops, "alice", Staff::Alice.password());
     assert_eq!(right.status, 429, "the limit bounds the guesses of this password");
     Desk::sign_in(&server.ops, Staff::Vera);
@@ -60,9 +64,8 @@ fn wrong_passwords_of_one_operator_use_up_no_sign_ins_of_another(database: &Data
 fn wrong_invites_use_up_no_activations(database: &Database) {
     let limits = ["--activation=invite", "--activations-per-minute=1", "--logins-per-minute=2"];
     let server = database.serve_with(&limits);
-    let client = server.client();
     let invite = database.operate(&["invite", "create", "--uses", "3"])["invite"].clone();
-    let activate = |invite: &str| client.activate(&json!({"label": "a", "invite": invite}));
+    let activate = |invite: &str| server.activate(&json!({"label": "a", "invite": invite}));
     for malformed in ["", "inv_x", "ls_x"].repeat(3) {
         activate(malformed).refused(403, "ACTIVATION_REFUSED");
     }
@@ -75,8 +78,7 @@ fn wrong_invites_use_up_no_activations(database: &Database) {
 
 fn an_account_without_a_live_log_always_gets_one(database: &Database) {
     let server = database.serve_with(&["--live-logs=3", "--live-logs-per-account=2"]);
-    let client = server.client();
-    let accounts = [(); 4].map(|()| client.new_identity());
+    let accounts = [(); 4].map(|()| server.new_identity());
     let [one, other, third, owner] = &accounts;
     let attackers = [one, one, other].map(|identity| follow(&server, identity));
     let status = |(_, head): &(TcpStream, String)| status_of(head);
@@ -90,7 +92,7 @@ fn an_account_without_a_live_log_always_gets_one(database: &Database) {
 
 /// Opens the live log of an identity. Returns the connection and the head of the response.
 fn follow(server: &Server, identity: &Identity) -> (TcpStream, String) {
-    let browser = Browser::sign_in(server.client(), identity);
+    let browser = Browser::sign_in(server, identity);
     let mut socket = connect(&server.url);
     let request = format!(
         "GET /dashboard/keys/{}/events/live HTTP/1.1\r\nHost: x\r\nCookie: {}\r\n\r\n",

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Receiver, SOON, Server, SmallDisk, eventually, on_both, text,
+    Client, Database, Identity, Receiver, Server, SmallDisk, eventually, on_both, text, wait_until,
 };
 
 on_both!(an_account_stores_sealed_bytes_up_to_its_quota, a_quota_of_zero_is_no_quota,);
@@ -53,17 +53,15 @@ fn an_account_stores_sealed_bytes_up_to_its_quota(database: &Database) {
     // The count survives a restart, and every other node has it too.
     for _ in 0..2 {
         let server = database.serve_with(&[&quota()]);
-        let client = server.client();
-        client.send(&sibling, &bob.key, &"x".repeat(4500)).refused(403, "QUOTA_EXCEEDED");
+        server.send(&sibling, &bob.key, &"x".repeat(4500)).refused(403, "QUOTA_EXCEEDED");
     }
 }
 
 fn a_quota_of_zero_is_no_quota(database: &Database) {
     let server = database.serve_with(&["--stored-bytes-per-account=0"]);
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
+    let (alice, bob) = database.busy_pair(&server);
     for _ in 0..10 {
-        client.send(&alice, &bob.key, &"x".repeat(3000)).ok();
+        server.send(&alice, &bob.key, &"x".repeat(3000)).ok();
     }
 }
 
@@ -103,12 +101,11 @@ fn without_free_space_only_sends_and_activations_are_refused() {
     server.stop();
 
     let server = database.serve_with(&["--min-free-bytes=18446744073709551615"]);
-    let client = server.client();
-    let used = || client.status(&alice).ok()["usage"]["month"]["used"].clone();
+    let used = || server.status(&alice).ok()["usage"]["month"]["used"].clone();
     for response in [
-        client.send(&alice, &bob.key, "x"),
-        client.activate(&json!({"label": "a"})),
-        client.post("/v1/did/activate").token(&alice.token).json(&json!({"label": "a"})).response(),
+        server.send(&alice, &bob.key, "x"),
+        server.activate(&json!({"label": "a"})),
+        server.post("/v1/did/activate").token(&alice.token).json(&json!({"label": "a"})).response(),
     ] {
         let problem = response.refused(503, "SERVICE_UNAVAILABLE");
         assert!(text(&problem, "detail").contains("disk"), "{problem}");
@@ -116,18 +113,18 @@ fn without_free_space_only_sends_and_activations_are_refused() {
     }
     assert_eq!(used(), 1);
     // The checks before storing still come first.
-    client.send(&alice, "nobody-has-this", "x").refused(404, "KEY_NOT_FOUND");
-    let replay = named(client, "hello");
+    server.send(&alice, "nobody-has-this", "x").refused(404, "KEY_NOT_FOUND");
+    let replay = named(&server, "hello");
     assert_eq!(replay.header("idempotency-replayed"), Some("true"));
     assert_eq!(replay.ok()["envelope_id"], sent);
     // Everything else continues.
-    assert_eq!(client.open(&bob, &sent).ok()["message"], "hello");
-    client.manage(&bob, &json!({"action": "delete", "webhook_id": webhook["webhook_id"]})).ok();
-    client.register(&bob, &receiver.url);
+    assert_eq!(server.open(&bob, &sent).ok()["message"], "hello");
+    server.manage(&bob, &json!({"action": "delete", "webhook_id": webhook["webhook_id"]})).ok();
+    server.register(&bob, &receiver.url);
     database.operate(&["key", "revoke", &bob.key]);
-    client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
-    client.post("/v1/auth/logout").token(&alice.token).response().ok();
-    client.status(&alice).refused(401, "UNAUTHORIZED");
+    server.log_in(&alice).ok();
+    server.post("/v1/auth/logout").token(&alice.token).response().ok();
+    server.status(&alice).refused(401, "UNAUTHORIZED");
 }
 
 /// The disk is a small tmpfs. Mounting needs root, so without root this test does nothing.
@@ -136,15 +133,14 @@ fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
     let database = Database::embedded();
     let Some(disk) = SmallDisk::mount(&database.data()) else { return };
     let server = database.serve_with(&["--min-free-bytes=16777216"]);
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
+    let (alice, bob) = database.busy_pair(&server);
     let reserve = Path::new(&database.data()).join("sealpost.db.reserve");
-    eventually("the reserve is set aside", SOON, || reserve.exists().then_some(()));
+    wait_until("the reserve is set aside", || reserve.exists());
     assert_eq!(server.health("/readyz"), 200);
     let message = "x".repeat(250_000);
     let mut sent = Vec::new();
     let refused = loop {
-        let response = client.send(&alice, &bob.key, &message);
+        let response = server.send(&alice, &bob.key, &message);
         if response.status != 200 {
             break response.refused(503, "SERVICE_UNAVAILABLE");
         }
@@ -156,20 +152,20 @@ fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 503));
     // Another program takes the rest. The server then gives up its reserve.
     disk.fill();
-    eventually("the reserve is released", SOON, || (!reserve.exists()).then_some(()));
-    client.send(&alice, &bob.key, &message).refused(503, "SERVICE_UNAVAILABLE");
+    wait_until("the reserve is released", || !reserve.exists());
+    server.send(&alice, &bob.key, &message).refused(503, "SERVICE_UNAVAILABLE");
     for id in &sent {
-        assert_eq!(client.open(&bob, id).ok()["message"].as_str().unwrap().len(), message.len());
+        assert_eq!(server.open(&bob, id).ok()["message"].as_str().unwrap().len(), message.len());
     }
-    client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
+    server.log_in(&alice).ok();
     database.operate(&["key", "deactivate", &bob.key]);
     database.operate(&["key", "reactivate", &bob.key]);
-    client.post("/v1/auth/logout").token(&bob.token).response().ok();
+    server.post("/v1/auth/logout").token(&bob.token).response().ok();
     disk.make_room();
     // After deletions the file stays as large, but its pages are free again.
     database.by_hand("DELETE FROM envelopes");
     for _ in 0..sent.len() / 2 {
-        client.send(&alice, &bob.key, &message).ok();
+        server.send(&alice, &bob.key, &message).ok();
     }
     assert_eq!(server.health("/readyz"), 200);
 }

@@ -8,26 +8,25 @@ on_both!(a_restore_of_a_backup_taken_under_load_opens_its_envelopes);
 
 fn a_restore_of_a_backup_taken_under_load_opens_its_envelopes(database: &Database) {
     let (server, receiver) = (database.serve(), Receiver::start());
-    let pairs = Pairs::activate(server.client(), &receiver);
+    let pairs = Pairs::activate(&server, &receiver);
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy");
-    let acknowledged = pairs.send_during(server.client(), || {
+    let acknowledged = pairs.send_during(&server, || {
         let acknowledged = pairs.acknowledged();
         back_up(database, &copy);
         acknowledged
     });
     assert!(!acknowledged.is_empty() && pairs.count() > acknowledged.len(), "there was load");
-    let identity = server.client().new_identity();
+    let identity = server.new_identity();
     server.kill();
 
     let restored = restore(database, &copy);
     let server = restored.serve();
-    let client = server.client();
-    pairs.check_open(client, &acknowledged);
-    client.status(&identity).refused(401, "UNAUTHORIZED");
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let sent = client.send(&alice, &bob.key, "after").ok();
-    assert_eq!(client.open(&bob, &text(&sent, "envelope_id")).ok()["message"], "after");
+    pairs.check_open(&server, &acknowledged);
+    server.status(&identity).refused(401, "UNAUTHORIZED");
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let sent = server.send(&alice, &bob.key, "after").ok();
+    assert_eq!(server.open(&bob, &text(&sent, "envelope_id")).ok()["message"], "after");
     assert_eq!(restored.operate(&["audit", "verify"])["verdict"], "whole");
     server.stop();
     eprintln!("{} of {} envelopes were in the backup", acknowledged.len(), pairs.count());
@@ -35,11 +34,7 @@ fn a_restore_of_a_backup_taken_under_load_opens_its_envelopes(database: &Databas
 
 fn back_up(database: &Database, copy: &Path) {
     let command = match database.postgres_url() {
-        None => {
-            let mut command = binary(&["backup", "--data-dir", &database.data()]);
-            command.arg(copy);
-            command
-        }
+        None => database.backup_to(copy),
         Some(url) => {
             let mut command = postgres_tool("pg_dump");
             command.args(["--format=custom", "--dbname", url, "--file"]).arg(copy);
@@ -71,8 +66,7 @@ fn restore(database: &Database, copy: &Path) -> Database {
 
 #[track_caller]
 fn done(command: Command) {
-    let ended = run(command);
-    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    run(command).ok();
 }
 
 #[test]
@@ -82,14 +76,11 @@ fn a_backup_replaces_no_existing_file() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.db");
     fs::write(&copy, "mine").unwrap();
-    let mut command = binary(&["backup", "--data-dir", &database.data()]);
-    command.arg(&copy);
-    let ended = run(command);
+    let ended = run(database.backup_to(&copy));
     assert_eq!(ended.status, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("there already") && ended.stderr.lines().count() == 1);
     assert_eq!(fs::read_to_string(&copy).unwrap(), "mine");
-    let mut nowhere = binary(&["backup", "--data-dir", &database.data()]);
-    nowhere.arg(folder.path().join("no/such/folder/copy.db"));
+    let nowhere = database.backup_to(folder.path().join("no/such/folder/copy.db"));
     let ended = run(nowhere);
     assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
     assert!(ended.stderr.contains("no/such/folder of the backup does not exist"), "{ended:?}");
@@ -140,9 +131,7 @@ fn a_backup_is_not_written_beside_a_log() {
     for suffix in ["-wal", "-journal"] {
         let log = folder.path().join(format!("copy.db{suffix}"));
         fs::write(&log, "of another database").unwrap();
-        let mut command = binary(&["backup", "--data-dir", &database.data()]);
-        command.arg(folder.path().join("copy.db"));
-        let ended = run(command);
+        let ended = run(database.backup_to(folder.path().join("copy.db")));
         assert_eq!(ended.status, Some(1), "{ended:?}");
         assert!(
             ended.stderr.contains(suffix) && ended.stderr.contains("there already"),

@@ -65,8 +65,8 @@ pub(crate) fn finds(command: Command, check: &str, verdict: &str, reported: &str
 
 fn the_database_of_a_stopped_server_passes_all_checks(database: &Database) {
     let server = database.serve();
-    let identity = server.client().new_identity();
-    server.client().register(&identity, "http://127.0.0.1:8090/");
+    let identity = server.new_identity();
+    server.register(&identity, "http://127.0.0.1:8090/");
     server.stop();
     let command = doctor(database, &[]);
     finds(command, "rows", "ok", "all 2 sampled rows");
@@ -81,17 +81,17 @@ fn the_database_of_a_stopped_server_passes_all_checks(database: &Database) {
 
 fn a_running_server_is_no_finding(database: &Database) {
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     let taken = |flag: &str, url: &str| format!("{flag}={}", url.strip_prefix("http://").unwrap());
     let (listen, ops) = (taken("--listen", &server.url), taken("--ops-listen", &server.ops_url));
     finds(doctor(database, &[&listen, &ops]), "port", "ok", "used by a running Sealpost server");
-    server.client().new_identity();
+    server.new_identity();
     server.stop();
 }
 
 fn a_key_file_of_another_database_is_found(database: &Database) {
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     server.stop();
     let kek = database.kek_file();
     let right = fs::read(&kek).unwrap();
@@ -112,8 +112,8 @@ fn a_key_file_of_another_database_is_found(database: &Database) {
 
 fn unreadable_rows_are_found(database: &Database) {
     let server = database.serve();
-    let identity = server.client().new_identity();
-    server.client().new_identity();
+    let identity = server.new_identity();
+    server.new_identity();
     server.stop();
     let other = format!("(SELECT root FROM api_keys WHERE id <> '{}')", identity.key);
     database.by_hand(&format!("UPDATE api_keys SET root = {other} WHERE id = '{}'", identity.key));

@@ -21,10 +21,10 @@ fn the_drill_loses_what_the_page_states() {
     let Some(database) = service() else { return };
     let vault = Vault::of(&database);
     let server = serve(&database, &vault);
-    let [alice, bob, carol] = [(); 3].map(|()| server.client().new_identity());
-    let before = send(server.client(), &alice, &bob, 3);
+    let [alice, bob, carol] = [(); 3].map(|()| server.new_identity());
+    let before = send(&server, &alice, &bob, 3);
     back_up(&database, &vault);
-    let after = send(server.client(), &alice, &bob, 2);
+    let after = send(&server, &alice, &bob, 2);
     let revoke = ["key", "revoke", &carol.key, &vault.journal_argument()];
     succeeds(as_user(database.admin_command(&revoke)));
 
@@ -36,10 +36,10 @@ fn the_drill_loses_what_the_page_states() {
     copy_key_back(&database, &vault);
     succeeds(restore(&database, &vault));
     let server = serve(&database, &vault);
-    server.client().status(&alice).refused(401, "UNAUTHORIZED");
-    let bob = log_in(server.client(), &bob);
+    server.status(&alice).refused(401, "UNAUTHORIZED");
+    let bob = server.new_session(&bob);
     let opened = |ids: &[String]| {
-        let opens = |id: &&String| server.client().open(&bob, id).status == 200;
+        let opens = |id: &&String| server.open(&bob, id).status == 200;
         ids.iter().filter(opens).count()
     };
     assert_eq!((opened(&before), opened(&after)), (3, 0));
@@ -53,7 +53,7 @@ fn the_drill_loses_what_the_page_states() {
     assert!(refused.status == Some(1) && refused.stderr.contains("restore the key file"));
     copy_key_back(&database, &vault);
     let server = serve(&database, &vault);
-    assert_eq!(server.client().open(&bob, &before[0]).ok()["message"], "letter 0");
+    assert_eq!(server.open(&bob, &before[0]).ok()["message"], "letter 0");
 
     // The journal: nothing is lost now, and the next restore ends tokens that were revoked before.
     server.stop();
@@ -79,11 +79,11 @@ fn a_lost_primary_costs_what_its_standby_lacked() {
     give_folder(database);
     let vault = Vault::of(database);
     let server = serve(database, &vault);
-    let [alice, bob, mallory] = [(); 3].map(|()| server.client().new_identity());
-    let before = send(server.client(), &alice, &bob, 3);
+    let [alice, bob, mallory] = [(); 3].map(|()| server.new_identity());
+    let before = send(&server, &alice, &bob, 3);
     cluster.await_replay();
     cluster.stop_replication();
-    let after = send(server.client(), &alice, &bob, 2);
+    let after = send(&server, &alice, &bob, 2);
     let revoke = ["key", "revoke", &mallory.key, &vault.journal_argument()];
     succeeds(as_user(database.admin_command(&revoke)));
     cluster.fail_over();
@@ -92,13 +92,12 @@ fn a_lost_primary_costs_what_its_standby_lacked() {
     let bob = eventually("the server works on the promoted standby", SOON, || {
         let shown = run(as_user(database.admin_command(&["key", "show", &mallory.key, "--json"])));
         let is_revoked = shown.stdout.contains("\"status\":\"revoked\"");
-        let secret = bob.login_secret.as_deref().unwrap();
-        let session = server.client().login(&bob.account, secret);
+        let session = server.log_in(&bob);
         (is_revoked && session.status == 200)
             .then(|| Identity { token: text(&session.ok(), "session_token"), ..bob.clone() })
     });
     let opened = |ids: &[String]| {
-        let opens = |id: &&String| server.client().open(&bob, id).status == 200;
+        let opens = |id: &&String| server.open(&bob, id).status == 200;
         ids.iter().filter(opens).count()
     };
     assert_eq!((opened(&before), opened(&after)), (3, 0));
@@ -133,15 +132,8 @@ fn send(client: &Client, from: &Identity, to: &Identity, count: usize) -> Vec<St
     (0..count).map(|number| text(&send(number), "envelope_id")).collect()
 }
 
-fn log_in(client: &Client, identity: &Identity) -> Identity {
-    let session = client.login(&identity.account, identity.login_secret.as_deref().unwrap()).ok();
-    Identity { token: text(&session, "session_token"), ..identity.clone() }
-}
-
 fn back_up(database: &Database, vault: &Vault) {
-    let mut command = binary(&["backup", "--data-dir", &database.data()]);
-    command.arg(&vault.backup);
-    succeeds(as_user(command));
+    succeeds(as_user(database.backup_to(&vault.backup)));
     copy_as_user(&database.kek_file(), &vault.key);
 }
 

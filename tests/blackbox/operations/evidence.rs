@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Client, CommandResult, Database, Identity, Receiver, Response, SOON, Witness, binary,
-    eventually, on_both, run, text,
+    Client, CommandResult, Database, Identity, Receiver, Response, Witness, binary, on_both, run,
+    text, wait_until,
 };
 
 on_both!(
@@ -23,13 +23,6 @@ fn evidence(client: &Client, identity: &Identity, envelope: &str) -> Response {
 
 fn send(client: &Client, from: &Identity, to: &Identity) -> Value {
     client.send(from, &to.key, "hello").ok()
-}
-
-fn log_key(client: &Client) -> String {
-    eventually("the log begins", SOON, || {
-        let key = client.request("GET", "/log/").response();
-        (key.status == 200).then(|| String::from_utf8(key.body).unwrap().trim().to_owned())
-    })
 }
 
 /// Verifies a file with a policy.
@@ -53,35 +46,33 @@ fn statement(folder: &TempDir, policy: &str, file: &str) -> Value {
 fn evidence_verifies_years_later(database: &Database) {
     let folder = tempfile::tempdir().unwrap();
     let server = database.serve();
-    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
-    let log = log_key(server.client());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let log = server.log_key();
     server.stop();
     let witness = Witness::own("w.example.org", folder.path(), &log, 1);
     let policy = format!("log {log}\nwitness own {}\nquorum own\n", witness.key());
     let server = Witness::serve(database, &[&witness]);
-    let client = server.client();
-    let scores = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
-    database.operate(&[&["assess", &alice.key], &scores[..]].concat());
-    let badge = text(&client.act(&alice, "/v1/badges/issue", &json!({})).ok(), "badge_id");
-    client.act(&bob, "/v1/did/policy", &json!({"receipts": "opened"})).ok();
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
+    let badge = text(&server.act(&alice, "/v1/badges/issue", &json!({})).ok(), "badge_id");
+    server.act(&bob, "/v1/did/policy", &json!({"receipts": "opened"})).ok();
     let receiver = Receiver::start();
-    client.register(&bob, &receiver.url);
-    let sent = send(client, &alice, &bob);
+    server.register(&bob, &receiver.url);
+    let sent = send(&server, &alice, &bob);
     let envelope = text(&sent, "envelope_id");
     receiver.await_requests(1);
-    client.open(&bob, &envelope).ok();
-    eventually("a witness has cosigned", SOON, || {
-        (database.count("log_heads WHERE witnessed IS NOT NULL") == 1).then_some(())
+    server.open(&bob, &envelope).ok();
+    wait_until("a witness has cosigned", || {
+        database.count("log_heads WHERE witnessed IS NOT NULL") == 1
     });
 
     let files = [&alice, &bob].map(|party| {
-        let evidence = evidence(client, party, &envelope).ok();
+        let evidence = evidence(&server, party, &envelope).ok();
         assert_eq!(evidence["cosigned"], true);
         let file = text(&evidence, "evidence");
         assert!(file.len() <= 16 * 1024, "{} bytes", file.len());
         file
     });
-    let dids = [&alice, &bob].map(|it| text(&client.status(it).ok(), "did"));
+    let dids = [&alice, &bob].map(|it| text(&server.status(it).ok(), "did"));
     for file in &files {
         let statement = statement(&folder, &policy, file);
         for (name, value) in [
@@ -105,7 +96,7 @@ fn evidence_verifies_years_later(database: &Database) {
     change_all(database, [&alice, &bob], &badge);
     server.stop();
     let server = database.serve_with(&["--base-url=https://other.example.org"]);
-    assert_eq!(log_key(server.client()), log, "the log keeps its name and its key");
+    assert_eq!(server.log_key(), log, "the log keeps its name and its key");
     server.stop();
     for file in &files {
         statement(&folder, &policy, file);
@@ -131,15 +122,14 @@ fn change_all(database: &Database, [sender, recipient]: [&Identity; 2], badge: &
 fn evidence_shows_what_the_parties_show(database: &Database) {
     let folder = tempfile::tempdir().unwrap();
     let server = database.serve();
-    let client = server.client();
-    let [alice, bob, carol] = [(); 3].map(|()| client.new_identity());
-    let policy = format!("log {}\nquorum none\n", log_key(client));
+    let [alice, bob, carol] = [(); 3].map(|()| server.new_identity());
+    let policy = format!("log {}\nquorum none\n", server.log_key());
     let hidden = json!({"receipts": "none", "listed": false});
-    client.act(&bob, "/v1/did/policy", &hidden).ok();
-    let envelope = text(&send(client, &alice, &bob), "envelope_id");
-    client.open(&bob, &envelope).ok();
+    server.act(&bob, "/v1/did/policy", &hidden).ok();
+    let envelope = text(&send(&server, &alice, &bob), "envelope_id");
+    server.open(&bob, &envelope).ok();
     let shown = |party: &Identity, envelope: &str| {
-        let evidence = evidence(client, party, envelope).ok();
+        let evidence = evidence(&server, party, envelope).ok();
         assert_eq!(evidence["cosigned"], false, "there is no witness");
         statement(&folder, &policy, &text(&evidence, "evidence"))
     };
@@ -153,7 +143,7 @@ fn evidence_shows_what_the_parties_show(database: &Database) {
     assert_eq!(to_bob["state"], "opened");
     assert!(to_bob["recipient_did"].is_string() && to_bob["sender_did"].is_string());
 
-    let envelope = text(&send(client, &alice, &carol), "envelope_id");
+    let envelope = text(&send(&server, &alice, &carol), "envelope_id");
     assert!(shown(&alice, &envelope)["recipient_did"].is_string());
     database.operate(&["account", "close", &carol.account]);
     database.operate(&["account", "erase", &carol.account]);
@@ -164,15 +154,14 @@ fn evidence_shows_what_the_parties_show(database: &Database) {
 
 fn a_token_shows_only_its_side_of_an_envelope(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    log_key(client);
-    let sent = send(client, &alice, &bob);
-    let to_self = send(client, &alice, &alice);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    server.log_key();
+    let sent = send(&server, &alice, &bob);
+    let to_self = send(&server, &alice, &alice);
     let ask = |who: &Identity, scope: &str, envelope: &Value| {
         let body = json!({"envelope_id": envelope["envelope_id"]});
-        let token = client.token_with(who, &[scope]);
-        client.post("/v1/channel/evidence").token(&token).json(&body).response()
+        let token = server.token_with(who, &[scope]);
+        server.post("/v1/channel/evidence").token(&token).json(&body).response()
     };
     ask(&alice, "open", &sent).refused(403, "INSUFFICIENT_SCOPE");
     ask(&bob, "send", &sent).refused(403, "INSUFFICIENT_SCOPE");
@@ -184,22 +173,21 @@ fn a_token_shows_only_its_side_of_an_envelope(database: &Database) {
 
 fn evidence_is_for_the_parties_only(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let [alice, bob, mallory] = [(); 3].map(|()| client.new_identity());
-    let envelope = text(&send(client, &alice, &bob), "envelope_id");
+    let [alice, bob, mallory] = [(); 3].map(|()| server.new_identity());
+    let envelope = text(&send(&server, &alice, &bob), "envelope_id");
     let entries = || database.count("log_entries WHERE number >= 0");
-    evidence(client, &alice, &envelope).ok();
+    evidence(&server, &alice, &envelope).ok();
     let before = entries();
     for unknown in [&*envelope, "env_00000000000000000000000000", "ak_1"] {
-        evidence(client, &mallory, unknown).refused(404, "ENVELOPE_NOT_FOUND");
+        evidence(&server, &mallory, unknown).refused(404, "ENVELOPE_NOT_FOUND");
     }
-    client.act(&alice, "/v1/channel/evidence", &json!({})).refused(400, "MISSING_FIELD");
+    server.act(&alice, "/v1/channel/evidence", &json!({})).refused(400, "MISSING_FIELD");
     assert_eq!(entries(), before, "a refused request appends nothing");
-    evidence(client, &bob, &envelope).ok();
+    evidence(&server, &bob, &envelope).ok();
     for (scope, is_allowed) in [("send", true), ("read", false), ("webhooks", false)] {
-        let token = client.token_with(&alice, &[scope]);
+        let token = server.token_with(&alice, &[scope]);
         let body = json!({"envelope_id": envelope});
-        let response = client.post("/v1/channel/evidence").token(&token).json(&body).response();
+        let response = server.post("/v1/channel/evidence").token(&token).json(&body).response();
         assert_eq!(response.status, if is_allowed { 200 } else { 403 }, "{scope}");
     }
 }

@@ -167,7 +167,7 @@ fn a_text_file_may_have_a_byte_order_mark_and_other_line_ends() {
             command.arg(flag).arg(write(&folder, flag, variant(&text).as_bytes()));
         }
         let server = Server::start_secure(command, &authority);
-        server.client().request("GET", "/v1/ping").response().ok();
+        server.get("/v1/ping").ok();
     }
     let with_mark = format!("\u{feff}{}", run(binary(&["kek", "new"])).stdout);
     let mut command = Database::embedded().command(&["--dev"]);

@@ -10,7 +10,7 @@ use super::{
     doctor, finds,
     restore::{RECOGNISED, Scene, journals},
 };
-use crate::support::{Client, Database, SOON, Server, eventually, on_both};
+use crate::support::{Database, Server, on_both, wait_until};
 
 on_both!(
     a_journal_that_is_missing_is_reported_and_completed,
@@ -41,14 +41,14 @@ fn reports_and_completes(scene: &Scene<'_>, fault: &str) {
     let server = database.serve();
     assert!(server.log().contains(fault), "{}", server.log());
     assert!(ready(&server).starts_with("ok\nwarning: ") && ready(&server).contains(fault));
-    let eve = server.client().new_identity();
+    let eve = server.new_identity();
     database.operate(&["session", "end", &eve.account]);
     assert!(ready(&server).contains("admin journal complete"), "one act does not hide the loss");
 
     let done = database.operate(&["journal", "complete"]);
     assert!(done["entries"].as_u64().unwrap() >= 5, "{done}");
-    eventually("no warning", SOON, || (ready(&server) == "ok\n").then_some(()));
-    server.client().new_identity();
+    wait_until("no warning", || ready(&server) == "ok\n");
+    server.new_identity();
     database.operate(&["key", "deactivate", &eve.key]);
     server.stop();
     finds(doctor(database, &[]), "journal", "ok", "has every revocation");
@@ -56,17 +56,16 @@ fn reports_and_completes(scene: &Scene<'_>, fault: &str) {
     let restored = scene.restored();
     let server = restored.serve();
     assert!(server.log().contains(RECOGNISED), "{}", server.log());
-    scene.check_revoked(&restored, server.client());
+    scene.check_revoked(&restored, &server);
     server.stop();
 }
 
 fn a_journal_that_vanishes_while_a_server_runs_is_reported(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     database.operate(&["key", "revoke", &alice.key]);
     fs::remove_file(journal(database)).unwrap();
-    eventually("a warning", SOON, || ready(&server).contains("warning: ").then_some(()));
+    wait_until("a warning", || ready(&server).contains("warning: "));
     database.operate(&["key", "revoke", &bob.key]);
     assert!(ready(&server).contains("warning: "));
     server.stop();
@@ -81,7 +80,7 @@ fn a_new_database_has_a_complete_journal(database: &Database) {
     for server in &servers {
         assert_eq!(ready(server), "ok\n");
     }
-    let alice = servers[0].client().new_identity();
+    let alice = servers[0].new_identity();
     database.operate(&["key", "revoke", &alice.key]);
     for server in servers {
         assert_eq!(ready(&server), "ok\n");
@@ -92,10 +91,11 @@ fn a_new_database_has_a_complete_journal(database: &Database) {
     server.stop();
 }
 
+#[track_caller]
 fn ready(server: &Server) -> String {
-    let response = Client::new(&server.ops_url).request("GET", "/readyz").response();
-    assert_eq!(response.status, 200);
-    String::from_utf8(response.body).unwrap()
+    let (status, text) = server.readiness();
+    assert_eq!(status, 200, "{text}");
+    text
 }
 
 #[track_caller]

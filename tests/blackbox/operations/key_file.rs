@@ -1,10 +1,10 @@
 //! Tests of the key file: a missing file is created as long as no key has been used with the database, and only as a
 //! whole.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command, thread};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use super::{doctor, finds};
-use crate::support::{Database, Server, SmallDisk, binary, on_both, run, text};
+use crate::support::{Database, Server, SmallDisk, at_once, binary, on_both, run, text};
 
 on_both!(
     a_database_without_a_used_key_gets_a_key_file,
@@ -28,18 +28,16 @@ fn migrate(database: &Database) {
 
 #[track_caller]
 fn check_round_trip(server: &Server) {
-    let identity = server.client().new_identity();
-    let sent = server.client().send(&identity, &identity.key, "hello").ok();
-    let opened = server.client().open(&identity, &text(&sent, "envelope_id"));
+    let identity = server.new_identity();
+    let sent = server.send(&identity, &identity.key, "hello").ok();
+    let opened = server.open(&identity, &text(&sent, "envelope_id"));
     assert_eq!(opened.ok()["message"], "hello");
 }
 
 #[track_caller]
 fn check_refused(command: Command, words: &[&str]) {
-    let ended = run(command);
-    assert_eq!(ended.status, Some(1), "{ended:?}");
-    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
-    assert!(words.iter().all(|word| ended.stderr.contains(word)), "{words:?}: {ended:?}");
+    let stderr = run(command).refused(1);
+    assert!(words.iter().all(|word| stderr.contains(word)), "{words:?}: {stderr}");
 }
 
 fn a_database_without_a_used_key_gets_a_key_file(database: &Database) {
@@ -78,7 +76,7 @@ fn a_missing_key_file_of_a_used_database_is_refused(database: &Database) {
         let [rotate_key, rotate_issuer] =
             ["kek", "issuer"].map(|noun| database.admin_command(&[noun, "rotate"]));
         for command in [database.command(&["--dev"]), rotate_key, rotate_issuer] {
-            check_refused(command, &["missing", "restore the key file"]);
+            check_refused(command, &["kek is missing", "restore the key file"]);
         }
         finds(doctor(database, &[]), "keys", "fail", "restore the key file");
         assert!(!kek.exists(), "no new key was created");
@@ -113,12 +111,9 @@ fn an_unfinished_key_file_is_refused_with_advice(database: &Database) {
 fn nodes_that_start_together_share_one_new_key_file(database: &Database) {
     migrate(database);
     let count = if database.postgres_url().is_some() { 4 } else { 1 };
-    thread::scope(|scope| {
-        let servers: Vec<_> = (0..count).map(|_| scope.spawn(|| database.serve())).collect();
-        for server in servers {
-            check_round_trip(&server.join().unwrap());
-        }
-    });
+    for server in at_once(count, |_| database.serve()) {
+        check_round_trip(&server);
+    }
     let folder = database.kek_file().parent().unwrap().to_owned();
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let keys: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("kek")).collect();

@@ -10,8 +10,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Database, Identity, Pairs, Receiver, Response, Server, binary, eventually, on_both, python,
-    root, run, text as text_of,
+    Database, Identity, Pairs, Receiver, Response, Server, binary, eventually, has, on_both,
+    python, root, run, text as text_of, wait_until,
 };
 
 on_both!(
@@ -26,10 +26,6 @@ on_both!(
 /// A change is in the log within two seconds. The bound is wider, because tests share a machine.
 const SOON: Duration = Duration::from_secs(20);
 
-fn fetch(server: &Server, path: &str) -> Response {
-    server.client().request("GET", path).response()
-}
-
 fn body(response: &Response) -> String {
     String::from_utf8(response.body.clone()).unwrap()
 }
@@ -37,7 +33,7 @@ fn body(response: &Response) -> String {
 /// Returns the size of the log once it has at least this many entries.
 fn grown(server: &Server, least: u64) -> u64 {
     eventually("the log grows", SOON, || {
-        let checkpoint = fetch(server, "/log/checkpoint");
+        let checkpoint = server.get("/log/checkpoint");
         let text = (checkpoint.status == 200).then(|| body(&checkpoint))?;
         let size = text.lines().nth(1)?.parse().ok()?;
         (size >= least).then_some(size)
@@ -46,7 +42,7 @@ fn grown(server: &Server, least: u64) -> u64 {
 
 /// Verifies the whole log and proofs with aics-tlog, and returns the entries of the log.
 fn verified(server: &Server, proofs: &[&Path]) -> Vec<String> {
-    let key = body(&fetch(server, "/log/"));
+    let key = body(&server.get("/log/"));
     let program = root().join("tests/blackbox/oracles/log.py");
     let ran = Command::new(python())
         .args(["-B", "-W", "error"])
@@ -61,9 +57,9 @@ fn verified(server: &Server, proofs: &[&Path]) -> Vec<String> {
 
 fn a_program_of_other_authors_verifies_the_log(database: &Database) {
     let nodes = database.serve_on_every_node();
-    let alice = nodes[0].client().new_identity();
+    let alice = nodes[0].new_identity();
     for server in nodes.iter().cycle().take(4) {
-        server.client().new_identity();
+        server.new_identity();
     }
     let folder = tempfile::tempdir().unwrap();
     let proof = folder.path().join("alice.tlog-proof");
@@ -82,17 +78,17 @@ fn a_program_of_other_authors_verifies_the_log(database: &Database) {
 
 /// Returns the proof of an identity, whose newest change is in the log.
 fn proof_of(server: &Server, identity: &Identity) -> String {
-    let status = server.client().act(identity, "/v1/did/status", &json!({"proof": true})).ok();
+    let status = server.act(identity, "/v1/did/status", &json!({"proof": true})).ok();
     text_of(&status, "proof")
 }
 
 fn a_proof_verifies_without_the_server(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
-    let status = server.client().status(&alice).ok();
+    let alice = server.new_identity();
+    let status = server.status(&alice).ok();
     assert!(status.get("proof").is_none(), "nobody asked for it");
     grown(&server, 1);
-    let (text, key) = (proof_of(&server, &alice), body(&fetch(&server, "/log/")));
+    let (text, key) = (proof_of(&server, &alice), body(&server.get("/log/")));
     drop(server);
     let folder = tempfile::tempdir().unwrap();
     let (proof, policy) = (folder.path().join("proof"), folder.path().join("policy"));
@@ -131,18 +127,17 @@ fn a_proof_verifies_without_the_server(database: &Database) {
 
 fn the_proof_of_an_envelope_outlives_its_envelope(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let ids =
-        [(); 3].map(|()| text_of(&client.send(&alice, &bob.key, "hello").ok(), "envelope_id"));
-    let plain = client.act(&alice, "/v1/channel/receipt", &json!({"envelope_id": ids[1]})).ok();
+        [(); 3].map(|()| text_of(&server.send(&alice, &bob.key, "hello").ok(), "envelope_id"));
+    let plain = server.act(&alice, "/v1/channel/receipt", &json!({"envelope_id": ids[1]})).ok();
     assert!(plain.get("proof").is_none(), "nobody asked for it");
-    eventually("the envelopes are in the log", SOON, || {
-        (database.count("log_statements WHERE number IS NULL") == 0).then_some(())
+    wait_until("the envelopes are in the log", || {
+        database.count("log_statements WHERE number IS NULL") == 0
     });
     let proof_of = |who, path: &str, id: &str| {
         let body = json!({"envelope_id": id, "proof": true});
-        text_of(&client.act(who, path, &body).ok(), "proof")
+        text_of(&server.act(who, path, &body).ok(), "proof")
     };
     let folder = tempfile::tempdir().unwrap();
     let files: Vec<_> = ids
@@ -156,7 +151,7 @@ fn the_proof_of_an_envelope_outlives_its_envelope(database: &Database) {
         })
         .collect();
     let policy = folder.path().join("policy");
-    let key = body(&fetch(&server, "/log/"));
+    let key = body(&server.get("/log/"));
     fs::write(&policy, format!("log {key}quorum none\n")).unwrap();
     database.operate(&["account", "erase", &alice.account]);
     let paths: Vec<_> = files.iter().map(std::path::PathBuf::as_path).collect();
@@ -170,20 +165,17 @@ fn the_proof_of_an_envelope_outlives_its_envelope(database: &Database) {
         assert_eq!((&report["kind"], &report["valid"]), (&json!("envelopes"), &json!(true)));
         let statement = &report["statement"];
         assert_eq!(statement["envelope"], **id, "{report}");
-        assert_eq!(
-            (&statement["sender"], &statement["recipient"]),
-            (&json!(alice.key), &json!(bob.key))
-        );
+        has(statement, &json!({"sender": alice.key, "recipient": bob.key}));
     }
 }
 
 fn the_log_grows_by_few_entries_while_messages_are_sent(database: &Database) {
     let (server, receiver) = (database.serve(), Receiver::start());
-    let pairs = Pairs::activate(server.client(), &receiver);
+    let pairs = Pairs::activate(&server, &receiver);
     let entries = || database.count("log_statements WHERE kind = 'envelopes' AND number > -1");
     let (before, began) = (entries(), Instant::now());
-    pairs.send_during(server.client(), || {
-        eventually("the log grows", SOON, || (entries() >= before + 3).then_some(()));
+    pairs.send_during(&server, || {
+        wait_until("the log grows", || entries() >= before + 3);
     });
     let grown = entries() - before;
     let seconds = i64::try_from(began.elapsed().as_secs()).unwrap();
@@ -192,15 +184,15 @@ fn the_log_grows_by_few_entries_while_messages_are_sent(database: &Database) {
 
 fn a_restored_log_is_not_extended_until_its_restart(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     grown(&server, 1);
     let before = ["log_statements", "log_entries", "log_tiles", "log_heads"];
     for table in before {
         database.by_hand(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}"));
     }
-    server.client().new_identity();
+    server.new_identity();
     grown(&server, 2);
-    let name = body(&fetch(&server, "/log/checkpoint")).lines().next().unwrap().to_owned();
+    let name = body(&server.get("/log/checkpoint")).lines().next().unwrap().to_owned();
     server.stop();
     // The state after a restore of a backup from before the second identity.
     for table in before {
@@ -209,9 +201,9 @@ fn a_restored_log_is_not_extended_until_its_restart(database: &Database) {
         ));
     }
     let server = database.serve();
-    server.client().new_identity();
-    eventually("the node reports the older log", SOON, || {
-        server.log().contains("lacks entries of the 2").then_some(())
+    server.new_identity();
+    wait_until("the node reports the older log", || {
+        server.log().contains("lacks entries of the 2")
     });
     assert_eq!(grown(&server, 1), 1, "the log waits");
     assert_eq!(fs::read_to_string(database.kept_checkpoint()).unwrap().lines().nth(1), Some("2"));
@@ -219,7 +211,7 @@ fn a_restored_log_is_not_extended_until_its_restart(database: &Database) {
     assert_eq!(restarted, json!({"ended": name, "log": format!("{name}/2")}));
     // Both identities, and the entry of the restart in the audit trail.
     assert!(grown(&server, 3) >= 3);
-    let key = body(&fetch(&server, "/log/"));
+    let key = body(&server.get("/log/"));
     assert!(key.starts_with(&format!("{name}/2+")), "{key}");
     let folder = tempfile::tempdir().unwrap();
     let proof = folder.path().join("proof");
@@ -230,16 +222,16 @@ fn a_restored_log_is_not_extended_until_its_restart(database: &Database) {
 
 fn the_files_are_cacheable_and_only_those_of_the_tree(database: &Database) {
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     let size = grown(&server, 1);
-    let checkpoint = fetch(&server, "/log/checkpoint");
+    let checkpoint = server.get("/log/checkpoint");
     assert_eq!(checkpoint.header("content-type"), Some("text/plain; charset=utf-8"));
     assert_eq!(checkpoint.header("cache-control"), Some("public, max-age=2"));
     assert_eq!(checkpoint.header("access-control-allow-origin"), Some("*"));
     let origin = format!("{}/log", server.url.replace("http://", ""));
     assert_eq!(body(&checkpoint).lines().next(), Some(&*origin));
     for path in [format!("/log/tile/0/000.p/{size}"), format!("/log/tile/entries/000.p/{size}")] {
-        let tile = fetch(&server, &path);
+        let tile = server.get(&path);
         assert_eq!(tile.status, 200, "{path}");
         assert_eq!(tile.header("cache-control"), Some("public, max-age=31536000, immutable"));
         assert_eq!(tile.header("content-type"), Some("application/octet-stream"));
@@ -254,16 +246,12 @@ fn the_files_are_cacheable_and_only_those_of_the_tree(database: &Database) {
         "0/0",
         "x",
     ] {
-        let missing = fetch(&server, &format!("/log/tile/{path}"));
+        let missing = server.get(&format!("/log/tile/{path}"));
         assert_eq!(
             (missing.status, missing.header("cache-control")),
             (404, Some("no-store")),
             "{path}"
         );
     }
-    server
-        .client()
-        .request("POST", "/log/checkpoint")
-        .response()
-        .refused(405, "METHOD_NOT_ALLOWED");
+    server.post("/log/checkpoint").response().refused(405, "METHOD_NOT_ALLOWED");
 }

@@ -20,13 +20,12 @@ fn serve(more: &[&str]) -> (Database, Server) {
 #[test]
 fn the_access_log_has_one_line_for_each_request() {
     let (_database, server) = serve(&["--log", "info,access=debug"]);
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let before = access_lines(&server).len();
-    let sent = client.send(&alice, &bob.key, MESSAGE);
-    let refused = client.request("GET", &format!("/v1/{}?to={}", bob.did, bob.key)).response();
+    let sent = server.send(&alice, &bob.key, MESSAGE);
+    let refused = server.get(&format!("/v1/{}?to={}", bob.did, bob.key));
     let named =
-        client.post("/v1/did/status").by(&alice).header("X-Request-Id", "mine-7").response();
+        server.post("/v1/did/status").by(&alice).header("X-Request-Id", "mine-7").response();
     let lines = eventually("the log has three lines", SOON, || {
         Some(access_lines(&server)).filter(|lines| lines.len() == before + 3)
     });
@@ -63,7 +62,7 @@ fn a_start_in_development_ends_with_the_addresses_for_a_browser() {
 fn the_log_has_no_start_up_lines_of_the_http_library() {
     let starts = |more: &[&str]| {
         let (_database, server) = serve(more);
-        Client::new(&server.url).request("GET", "/v1/ping").response();
+        Client::new(&server.url).get("/v1/ping");
         server.log().matches("actix_server").count()
     };
     assert_eq!(starts(&[]), 0);
@@ -73,8 +72,8 @@ fn the_log_has_no_start_up_lines_of_the_http_library() {
 #[test]
 fn requests_are_not_logged_by_default() {
     let (_database, server) = serve(&[]);
-    let alice = server.client().new_identity();
-    server.client().send(&alice, &alice.key, MESSAGE).ok();
+    let alice = server.new_identity();
+    server.send(&alice, &alice.key, MESSAGE).ok();
     assert!(access_lines(&server).is_empty());
 }
 
@@ -83,7 +82,7 @@ fn the_logged_client_address_comes_only_from_a_trusted_proxy() {
     let address = |more: &[&str]| {
         let asked = ["--log", "info,access=debug"];
         let (_database, server) = serve(&[&asked[..], more].concat());
-        let request = server.client().request("GET", "/v1/ping");
+        let request = server.request("GET", "/v1/ping");
         request.header("X-Forwarded-For", "192.0.2.9, 198.51.100.7").response();
         let lines = eventually("the log has a line", SOON, || {
             Some(access_lines(&server)).filter(|lines| !lines.is_empty())
@@ -103,7 +102,7 @@ fn the_default_log_format_is_json_except_in_development() {
         (&["--dev", "--log-format", "json"], true),
     ] {
         let (_database, server) = serve(flags);
-        Client::new(&server.url).request("GET", "/v1/ping").response();
+        Client::new(&server.url).get("/v1/ping");
         let log = server.log();
         let reads = |line: &str| serde_json::from_str::<Value>(line).is_ok();
         assert!(!log.is_empty() && log.lines().all(|line| reads(line) == is_json), "{log}");

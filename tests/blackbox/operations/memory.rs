@@ -25,6 +25,6 @@ fn a_server_forbids_core_dumps_and_removes_its_key_from_the_environment() {
     let status = of_process("status");
     let locked = status.lines().find(|line| line.starts_with("VmLck:")).unwrap();
     assert_ne!(locked.split_whitespace().nth(1), Some("0"), "{locked}");
-    server.client().new_identity();
+    server.new_identity();
     server.stop();
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{
     Authority, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both, text,
-    until_limited, value_of, within_one_minute,
+    until_limited, value_of, wait_until, within_one_minute,
 };
 
 on_both!(
@@ -22,24 +22,23 @@ on_both!(
 fn envelopes_over_the_batch_limit_are_stored_in_several_commits() {
     let database = Database::embedded();
     let server = database.serve_with(&["--batch-bytes", "1"]);
-    let client = server.client();
-    let alice = client.new_identity();
-    client.send(&alice, &alice.key, "everything is in memory now").ok();
+    let alice = server.new_identity();
+    server.send(&alice, &alice.key, "everything is in memory now").ok();
     let commits = || server.metric("sealpost_commit_batch_size_count");
     let waiting = || server.metric("sealpost_commit_queue_bytes");
-    eventually("the queue is empty", SOON, || (waiting() == 0).then_some(()));
+    wait_until("the queue is empty", || waiting() == 0);
     let (before, sends) = (commits(), 4);
     let url = DatabaseUrl::Sqlite(database.file());
     let lock = sealpost_storage::Database::open(&url, Settings::default()).unwrap();
     let transaction = lock.begin(Durability::Durable).unwrap();
     thread::scope(|scope| {
-        let send = || client.send(&alice, &alice.key, MESSAGE).ok();
+        let send = || server.send(&alice, &alice.key, MESSAGE).ok();
         scope.spawn(send);
         let one = eventually("one send waits", SOON, || Some(waiting()).filter(|bytes| *bytes > 0));
         for _ in 1..sends {
             scope.spawn(send);
         }
-        eventually("all sends wait", SOON, || (waiting() == sends * one).then_some(()));
+        wait_until("all sends wait", || waiting() == sends * one);
         drop(transaction);
     });
     assert_eq!(commits() - before, sends);
@@ -48,26 +47,25 @@ fn envelopes_over_the_batch_limit_are_stored_in_several_commits() {
 /// Creates traffic of all usual kinds: sends, a repeated request, rejections, a reached rate limit, and deliveries that
 /// succeed, fail, or exhaust their retries.
 fn make_traffic(server: &Server, handle: &str) -> Identity {
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle(handle));
-    client.register(&bob, &receiver.url);
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle(handle));
+    server.register(&bob, &receiver.url);
     for _ in 0..3 {
-        client.send(&alice, handle, MESSAGE).ok();
+        server.send(&alice, handle, MESSAGE).ok();
     }
     for _ in 0..2 {
         let body = json!({"to": bob.key, "message": MESSAGE});
-        let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
+        let request = server.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
         request.json(&body).response().ok();
     }
-    client.send(&alice, "nobody", MESSAGE).refused(404, "KEY_NOT_FOUND");
+    server.send(&alice, "nobody", MESSAGE).refused(404, "KEY_NOT_FOUND");
     // One delivery succeeds. Each other delivery has two attempts.
     receiver.await_requests(1 + 3 * 2);
-    eventually("every outcome is counted and stored", SOON, || {
+    wait_until("every outcome is counted and stored", || {
         let metrics = server.metrics();
         let given_up =
             value_of(&metrics, "sealpost_deliveries_settled_total{outcome=\"exhausted\"}");
-        (given_up == 3 && value_of(&metrics, "sealpost_deliveries_held") == 0).then_some(())
+        given_up == 3 && value_of(&metrics, "sealpost_deliveries_held") == 0
     });
     alice
 }
@@ -110,8 +108,7 @@ fn metrics_match_the_traffic(database: &Database) {
     assert!(value_of(&metrics, "process_open_fds") > 3);
 
     // More than the minute limit.
-    let client = server.client();
-    until_limited(|| client.status(&alice));
+    until_limited(|| server.status(&alice));
     assert!(server.metric("sealpost_limits_refused_total{limit=\"minute\"}") >= 1);
 }
 
@@ -125,7 +122,7 @@ fn every_metric_of_the_operating_page_exists_after_traffic(database: &Database) 
     let server = Server::start_secure(command, &authority);
     let alice = make_traffic(&server, "bob");
     let wrong = LoginSecret::generate().unwrap();
-    until_limited(|| server.client().login(&alice.account, wrong.expose()));
+    until_limited(|| server.login(&alice.account, wrong.expose()));
     let metrics = server.metrics();
     let there: BTreeSet<&str> = metrics
         .lines()
@@ -148,14 +145,13 @@ const ONLY_WITH_PARTITIONS: &str = "sealpost_partition_changes_postponed_total";
 fn no_label_contains_caller_input(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
     let alice = make_traffic(&server, "bob");
-    let client = server.client();
     let count = || server.metrics().lines().count();
-    client.request("GET", "/nowhere/0").response();
-    client.request("BREW", "/v1/ping").response();
+    server.get("/nowhere/0");
+    server.request("BREW", "/v1/ping").response();
     let before = count();
     for number in 1..20 {
-        client.request("GET", &format!("/nowhere/{number}/{}", alice.key)).response();
-        client.request(&format!("BREW{number}"), "/v1/ping").response();
+        server.get(&format!("/nowhere/{number}/{}", alice.key));
+        server.request(&format!("BREW{number}"), "/v1/ping").response();
     }
     assert_eq!(count(), before);
     let metrics = server.metrics();
@@ -165,16 +161,10 @@ fn no_label_contains_caller_input(database: &Database) {
     ] {
         assert_eq!(value_of(&metrics, series), 20, "{series}");
     }
-    let secret = text(&client.register(&alice, "http://127.0.0.1:8090/"), "secret");
+    let secret = text(&server.register(&alice, "http://127.0.0.1:8090/"), "secret");
     for word in [&alice.key, &alice.account, &alice.did, &alice.token, &secret, "bob", "env_"] {
         assert!(!server.metrics().contains(word), "{word}");
     }
-}
-
-#[test]
-fn metrics_are_served_only_on_the_operations_address() {
-    let server = Database::embedded().serve();
-    server.client().request("GET", "/metrics").response().refused(404, "NOT_FOUND");
 }
 
 const MESSAGE: &str = "Meet me at noon.";

@@ -14,8 +14,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Process, Reaction, Receiver, SOON, binary, eventually,
-    private_file, run, text,
+    Client, Database, Identity, Process, Reaction, Receiver, binary, private_file, run, text,
+    wait_until,
 };
 
 /// Returns the command that moves an embedded database to the PostgreSQL database at `url`.
@@ -28,9 +28,8 @@ fn command(database: &Database, url: &str) -> std::process::Command {
 #[track_caller]
 fn moved(database: &Database) -> Database {
     let url = sealpost_testkit::postgres().create_database();
-    let ended = run(command(database, &url));
-    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
-    assert!(ended.stdout.contains("same in both databases"), "{}", ended.stdout);
+    let stdout = run(command(database, &url)).ok();
+    assert!(stdout.contains("same in both databases"), "{stdout}");
     let target = database.moved_to(Some(url));
     fs::copy(database.kek_file(), target.kek_file()).unwrap();
     target
@@ -48,8 +47,7 @@ fn seen(client: &Client, identity: &Identity, webhook: Option<&str>) -> Vec<Valu
         views.push(client.act(identity, "/v1/webhooks/deliveries", &body).ok());
     }
     for path in ["/v1/auth/tokens/list", "/v1/account/activity"] {
-        let request = client.post(path).token(&identity.token).json(&json!({}));
-        views.push(request.response().ok());
+        views.push(client.act_as_owner(identity, path, &json!({})).ok());
     }
     let status = client.status(identity).ok();
     views.push(json!([status["did"], status["plan"], status["handle"], status["usage"]["month"]]));
@@ -58,8 +56,8 @@ fn seen(client: &Client, identity: &Identity, webhook: Option<&str>) -> Vec<Valu
 
 /// Returns the public key of the service, the status of the page of a badge, the audit trail and its verification.
 fn public_records(client: &Client, database: &Database, badge: &str) -> Value {
-    let document = client.request("GET", "/.well-known/did.json").response().json();
-    let page = client.request("GET", &format!("/badges/{badge}")).response();
+    let document = client.get("/.well-known/did.json").json();
+    let page = client.get(&format!("/badges/{badge}"));
     json!([
         document["verificationMethod"][0]["publicKeyMultibase"],
         page.status,
@@ -105,12 +103,11 @@ fn everything_goes_on_after_a_move() {
     let waiting = text(&client.send(&alice, &carol.key, "third").ok(), "envelope_id");
     let token = client.token_with(&alice, &["send", "read"]);
     client.act(&bob, "/v1/did/policy", &json!({"block": [carol.key]})).ok();
-    let metrics = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
-    database.operate(&[&["assess", &alice.key], &metrics[..]].concat());
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
     let badge = text(&client.act(&alice, "/v1/badges/issue", &json!({})).ok(), "badge_id");
     for outcome in ["failed", "succeeded"] {
         let logged = format!("attempts WHERE outcome = '{outcome}'");
-        eventually("the attempt is logged", SOON, || (database.count(&logged) > 0).then_some(()));
+        wait_until("the attempt is logged", || database.count(&logged) > 0);
     }
     let people = [(&alice, None), (&bob, Some(&*webhook)), (&carol, None)];
     let before = people.map(|(identity, webhook)| seen(client, identity, webhook));
@@ -122,34 +119,33 @@ fn everything_goes_on_after_a_move() {
     assert!(fs::read(database.file()).unwrap() == source, "the source was written");
 
     let server = target.serve();
-    let client = server.client();
-    let after = people.map(|(identity, webhook)| seen(client, identity, webhook));
+    let after = people.map(|(identity, webhook)| seen(&server, identity, webhook));
     for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
         assert_eq!(before, after);
     }
     // The pending delivery goes on under its id and with its secret.
     is_failing.store(false, Ordering::SeqCst);
     let count = receiver.requests().len();
-    client.act(&bob, "/v1/webhooks/update", &pause(false)).ok();
+    server.act(&bob, "/v1/webhooks/update", &pause(false)).ok();
     let requests = receiver.await_requests(count + 1);
     let last = requests.last().unwrap();
     last.verify(&secret);
     assert_eq!(last.id(), pending);
-    assert_eq!(client.open(&bob, &pending).ok()["thread"], "order:7");
-    assert_eq!(client.open(&bob, &delivered).ok()["message"], "first");
-    let again = named(client);
+    assert_eq!(server.open(&bob, &pending).ok()["thread"], "order:7");
+    assert_eq!(server.open(&bob, &delivered).ok()["message"], "first");
+    let again = named(&server);
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
     assert_eq!(text(&again.ok(), "envelope_id"), pending);
     // The waiting envelope goes to the first webhook of its recipient.
     let late = Receiver::start();
-    client.register(&carol, &late.url);
+    server.register(&carol, &late.url);
     assert_eq!(late.await_requests(1)[0].id(), waiting);
-    let by_token = client.post("/v1/channel/send").token(&token);
+    let by_token = server.post("/v1/channel/send").token(&token);
     by_token.json(&json!({"to": "bob", "message": "by token"})).response().ok();
-    client.send(&carol, "bob", "x").refused(403, "RECIPIENT_REFUSES");
-    let login = client.login(&bob.account, bob.login_secret.as_deref().unwrap());
+    server.send(&carol, "bob", "x").refused(403, "RECIPIENT_REFUSES");
+    let login = server.log_in(&bob);
     assert_eq!(login.ok()["account_id"], bob.account);
-    assert_eq!(public_records(client, &target, &badge), records);
+    assert_eq!(public_records(&server, &target, &badge), records);
     server.stop();
     // The source stays usable.
     database.serve().stop();
@@ -182,9 +178,7 @@ fn a_killed_move_leaves_the_target_empty_and_the_next_one_works() {
         }
         process.kill();
         killed += 1;
-        eventually("the server ends the connection", SOON, || {
-            (target.count(others) == 0).then_some(())
-        });
+        wait_until("the server ends the connection", || target.count(others) == 0);
         assert_eq!(target.count(tables), 0);
         pause = pause * 3 / 2;
     }
@@ -197,7 +191,7 @@ fn a_killed_move_leaves_the_target_empty_and_the_next_one_works() {
 fn what_cannot_be_moved_is_refused() {
     let database = Database::embedded();
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     let url = sealpost_testkit::postgres().create_database();
     let refused = |arguments: &[&str], status: i32, advice: &str| {
         let mut command = command(&database, &url);

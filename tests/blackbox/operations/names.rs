@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{doctor, finds};
-use crate::support::{Database, Process, SOON, binary, eventually, run};
+use crate::support::{Database, Process, SOON, run, wait_until};
 
 /// Returns a new database whose data folder has a copy of the other one's key file.
 fn beside(database: &Database) -> Database {
@@ -29,7 +29,7 @@ fn is_refused(database: &Database, reason: &str) {
 fn a_database_has_one_server_under_all_its_names() {
     let database = Database::embedded();
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
 
     let linked = beside(&database);
     symlink(database.file(), linked.file()).unwrap();
@@ -43,8 +43,7 @@ fn a_database_has_one_server_under_all_its_names() {
     let hard = beside(&database);
     fs::hard_link(database.file(), hard.file()).unwrap();
     is_refused(&hard, "another hard link");
-    let mut command = binary(&["backup", "--data-dir", &hard.data()]);
-    command.arg(PathBuf::from(hard.data()).join("backup.db"));
+    let command = hard.backup_to(PathBuf::from(hard.data()).join("backup.db"));
     for mut command in [command, hard.admin_command(&["stats"]), doctor(&hard, &[])] {
         command.stderr(std::process::Stdio::null());
         assert_eq!(run(command).status, Some(1));
@@ -53,7 +52,7 @@ fn a_database_has_one_server_under_all_its_names() {
     server.stop();
 
     let server = twice.serve();
-    server.client().status(&alice).ok();
+    server.status(&alice).ok();
     is_refused(&database, "another server is running");
     assert!(!twice.file().with_extension("db.lock").exists(), "the lock is beside the database");
     server.stop();
@@ -67,7 +66,7 @@ fn a_link_to_a_missing_database_is_kept() {
     symlink(disk.path().join("volume.db"), database.file()).unwrap();
     // The key file of an existing database is never created, and the link leads to no database yet.
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     server.stop();
     assert!(disk.path().join("volume.db").exists());
     assert!(disk.path().join("volume.db.lock").exists());
@@ -77,25 +76,20 @@ fn a_link_to_a_missing_database_is_kept() {
 fn a_restore_keeps_the_link_and_the_disk_of_the_database() {
     let original = Database::embedded();
     let server = original.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     server.stop();
     let disk = tempfile::tempdir().unwrap();
     let target = disk.path().join("volume.db");
     fs::rename(original.file(), &target).unwrap();
     symlink(&target, original.file()).unwrap();
     let backup = disk.path().join("backup.db");
-    let mut command = binary(&["backup", "--data-dir", &original.data()]);
-    command.arg(&backup);
-    let ran = run(command);
+    let ran = run(original.backup_to(&backup));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let server = original.serve();
-    let late = server.client().new_identity();
+    let late = server.new_identity();
     server.stop();
 
-    let mut command = binary(&["restore", "--data-dir", &original.data()]);
-    command.arg(&backup);
-    let ended = run(command);
-    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    run(original.restore_from(&backup)).ok();
     assert_eq!(fs::read_link(original.file()).unwrap(), target);
     // The replaced database keeps its log, if the server left one.
     let mut replaced = names(disk.path(), "volume.db.replaced-");
@@ -106,9 +100,8 @@ fn a_restore_keeps_the_link_and_the_disk_of_the_database() {
         (1, 0)
     );
     let server = original.serve();
-    let client = server.client();
-    client.login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
-    client.status(&late).refused(401, "UNAUTHORIZED");
+    server.log_in(&alice).ok();
+    server.status(&late).refused(401, "UNAUTHORIZED");
     server.stop();
 }
 
@@ -116,28 +109,22 @@ fn a_restore_keeps_the_link_and_the_disk_of_the_database() {
 fn a_restore_replaces_no_database_that_a_command_uses() {
     let database = Database::embedded();
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let backup = PathBuf::from(database.data()).join("backup.db");
-    let mut command = binary(&["backup", "--data-dir", &database.data()]);
-    command.arg(&backup);
-    assert_eq!(run(command).status, Some(0));
+    assert_eq!(run(database.backup_to(&backup)).status, Some(0));
     server.stop();
-    let restore = || {
-        let mut command = binary(&["restore", "--data-dir", &database.data()]);
-        command.arg(&backup);
-        run(command)
-    };
+    let restore = || run(database.restore_from(&backup));
     // A rotation keeps the database open for some seconds.
     let mut command = database.admin_command(&["kek", "rotate"]);
     let mut rotation = Process::start(command.stdout(std::process::Stdio::null()));
     let shared_memory = PathBuf::from(format!("{}-shm", database.file().display()));
-    eventually("the rotation opens the database", SOON, || shared_memory.exists().then_some(()));
+    wait_until("the rotation opens the database", || shared_memory.exists());
     let ended = restore();
     assert_eq!(ended.status, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("is in use"), "{ended:?}");
     assert_eq!(rotation.ended(SOON), Some(0));
     let server = database.serve();
-    server.client().status(&alice).ok();
+    server.status(&alice).ok();
     server.stop();
     assert_eq!(restore().status, Some(0));
 }
@@ -146,13 +133,13 @@ fn a_restore_replaces_no_database_that_a_command_uses() {
 fn a_second_name_that_an_interrupted_restore_left_is_removed() {
     let database = Database::embedded();
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     server.stop();
     let second = PathBuf::from(format!("{}.replaced-1700000000", database.file().display()));
     fs::hard_link(database.file(), &second).unwrap();
     finds(doctor(&database, &[]), "folder", "ok", "only the owner");
     let server = database.serve();
-    server.client().status(&alice).ok();
+    server.status(&alice).ok();
     server.stop();
     assert!(!second.exists());
     // A replaced database is another file, and stays.

@@ -79,7 +79,7 @@ fn check_owner(database: &Database) -> Vec<String> {
 fn the_first_start_of_root_leaves_all_files_to_the_owner_of_the_folder() {
     let Some(database) = service() else { return };
     let server = Server::start(database.command(&["--dev"]));
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     database.operate(&["key", "deactivate", &alice.key]);
     let names = check_owner(&database);
     for expected in ["kek", "sealpost.db", "sealpost.db-shm", "sealpost.db-wal", "sealpost.db.lock"]
@@ -88,7 +88,7 @@ fn the_first_start_of_root_leaves_all_files_to_the_owner_of_the_folder() {
     }
     server.kill();
     let server = serve_as_user(&database);
-    server.client().login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
+    server.log_in(&alice).ok();
     server.stop();
 }
 
@@ -96,7 +96,7 @@ fn the_first_start_of_root_leaves_all_files_to_the_owner_of_the_folder() {
 fn commands_of_root_leave_all_files_to_the_owner_of_the_folder() {
     let Some(database) = service() else { return };
     let server = serve_as_user(&database);
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     server.stop();
     let names = check_owner(&database);
     let journal = names.iter().find(|name| name.starts_with("revocations-")).unwrap();
@@ -104,21 +104,17 @@ fn commands_of_root_leave_all_files_to_the_owner_of_the_folder() {
         drop(fs::remove_file(Path::new(&database.data()).join(removed)));
     }
     let backup = Path::new(&database.data()).join("backup.db");
-    let mut command = binary(&["backup", "--data-dir", &database.data()]);
-    command.arg(&backup);
-    succeeds(command);
+    succeeds(database.backup_to(&backup));
     check_owner(&database);
     database.operate(&["key", "deactivate", &alice.key]);
     check_owner(&database);
     database.operate(&["kek", "rotate"]);
     assert!(check_owner(&database).contains(&"kek.lock".to_owned()));
-    let mut command = binary(&["restore", "--data-dir", &database.data()]);
-    command.arg(&backup);
-    succeeds(command);
+    succeeds(database.restore_from(&backup));
     assert!(check_owner(&database).contains(&"sealpost.db.lock".to_owned()));
 
     let server = serve_as_user(&database);
-    server.client().login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
+    server.log_in(&alice).ok();
     succeeds(as_user(database.admin_command(&["kek", "rotate"])));
     server.stop();
     check_owner(&database);
@@ -137,14 +133,8 @@ fn an_interrupted_restore_of_root_is_repeated_by_the_owner_of_the_folder() {
     let Some(database) = service() else { return };
     serve_as_user(&database).stop();
     let backup = Path::new(&database.data()).join("backup.db");
-    let mut command = binary(&["backup", "--data-dir", &database.data()]);
-    command.arg(&backup);
-    succeeds(as_user(command));
-    let restore = || {
-        let mut command = binary(&["restore", "--data-dir", &database.data()]);
-        command.arg(&backup);
-        command
-    };
+    succeeds(as_user(database.backup_to(&backup)));
+    let restore = || database.restore_from(&backup);
     let mut command = restore();
     command.stdout(std::process::Stdio::null());
     let mut process = crate::support::Process::start(command);

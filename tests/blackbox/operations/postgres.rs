@@ -3,9 +3,7 @@
 use sealpost_testkit::{FsyncMode, Server as Postgres};
 
 use super::{doctor, finds};
-use crate::support::{
-    Client, CommandResult, Database, Receiver, SOON, Server, binary, eventually, run, text,
-};
+use crate::support::{CommandResult, Database, Receiver, binary, run, text, wait_until};
 
 #[test]
 fn a_publication_for_all_tables_stops_no_write() {
@@ -13,28 +11,28 @@ fn a_publication_for_all_tables_stops_no_write() {
     let database = Database::at(postgres.create_database());
     database.by_hand("CREATE PUBLICATION everything FOR ALL TABLES");
     // A short retention time makes housekeeping add partitions within seconds.
-    let server = database.serve_with(&["--commit-timeout=500ms", "--retention=2s"]);
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    client.register(&bob, &receiver.url);
-    let envelope = text(&client.send(&alice, &bob.key, "published").ok(), "envelope_id");
+    let (server, receiver) =
+        (database.serve_with(&["--commit-timeout=500ms", "--retention=2s"]), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    server.register(&bob, &receiver.url);
+    let envelope = text(&server.send(&alice, &bob.key, "published").ok(), "envelope_id");
     assert_eq!(receiver.await_requests(1)[0].id(), envelope);
-    assert_eq!(client.open(&bob, &envelope).ok()["message"], "published");
-    eventually("the delivery ends", SOON, || (database.count("deliveries") == 0).then_some(()));
-    eventually("a partition is added", SOON, || {
-        (database.count("partitions WHERE name LIKE 'envelopes_from_%'") > 0).then_some(())
+    assert_eq!(server.open(&bob, &envelope).ok()["message"], "published");
+    wait_until("the delivery ends", || database.count("deliveries") == 0);
+    wait_until("a partition is added", || {
+        database.count("partitions WHERE name LIKE 'envelopes_from_%'") > 0
     });
 
     database.by_hand("ALTER SYSTEM SET synchronous_standby_names = 'gone'");
     database.by_hand("SELECT pg_reload_conf()");
-    eventually("a commit hangs", SOON, || {
-        (client.activate(&serde_json::json!({"label": "x"})).status != 200).then_some(())
+    wait_until("a commit hangs", || {
+        server.activate(&serde_json::json!({"label": "x"})).status != 200
     });
     database.by_hand("ALTER SYSTEM SET synchronous_standby_names = ''");
     database.by_hand("SELECT pg_reload_conf()");
     // Without a send, only a probe write can end the refusal of writes.
-    eventually("a probe write succeeds", SOON, || (ready(&server).0 == 200).then_some(()));
-    client.send(&alice, &bob.key, "after the outage").ok();
+    wait_until("a probe write succeeds", || server.readiness().0 == 200);
+    server.send(&alice, &bob.key, "after the outage").ok();
     server.stop();
     finds(doctor(&database, &[]), "schema", "ok", "matches this version");
 }
@@ -50,12 +48,12 @@ fn a_published_table_without_a_replica_identity_is_found_and_logged_once() {
     let logged = || server.log().matches("a probe write to the database failed").count();
     for _ in 0..2 {
         // Probes begin five seconds after the last commit, and rest for a second.
-        eventually("a probe write fails", SOON, || (ready(&server).0 == 503).then_some(()));
+        wait_until("a probe write fails", || server.readiness().0 == 503);
         assert_eq!(logged(), 1, "{}", server.log());
     }
-    assert!(ready(&server).1.contains("replica identity"), "{}", ready(&server).1);
+    assert!(server.readiness().1.contains("replica identity"), "{}", server.readiness().1);
     database.by_hand("DROP PUBLICATION everything");
-    eventually("a probe write succeeds", SOON, || (ready(&server).0 == 200).then_some(()));
+    wait_until("a probe write succeeds", || server.readiness().0 == 200);
     assert_eq!(server.log().matches("a probe write to the database succeeded").count(), 1);
     assert_eq!(logged(), 1);
 }
@@ -94,21 +92,21 @@ fn a_role_without_the_rights_of_housekeeping_is_reported_with_the_statements() {
     let app = database.moved_to(Some(as_role(&database, "app")));
     finds(doctor(&app, &[]), "schema", "fail", "GRANT CREATE ON SCHEMA public TO app; ALTER TABLE");
     let server = app.serve();
-    let (status, shown) = ready(&server);
+    let (status, shown) = server.readiness();
     assert_eq!(status, 200, "{shown}");
     let advice = shown.split_once("run ").unwrap().1.trim().to_owned();
     assert!(shown.contains("\nwarning: the role app lacks rights"), "{shown}");
     assert!(advice.contains("ALTER TABLE attempts_newest OWNER TO app"), "{advice}");
     assert!(server.log().contains("GRANT CREATE ON SCHEMA public TO app"), "{}", server.log());
-    server.client().new_identity();
+    server.new_identity();
 
     database.by_hand(&advice);
-    assert_eq!(ready(&server), (200, "ok\n".to_owned()));
+    assert_eq!(server.readiness(), (200, "ok\n".to_owned()));
     server.stop();
     finds(doctor(&app, &[]), "schema", "ok", "matches this version");
     let server = app.serve_with(&["--retention=2s"]);
-    eventually("a partition is added", SOON, || {
-        (database.count("partitions WHERE name LIKE 'envelopes_from_%'") > 0).then_some(())
+    wait_until("a partition is added", || {
+        database.count("partitions WHERE name LIKE 'envelopes_from_%'") > 0
     });
     assert!(!server.log().contains("permission denied"), "{}", server.log());
 }
@@ -128,7 +126,7 @@ fn a_role_that_may_not_create_tables_cannot_migrate_and_gets_the_statement() {
         assert!(stderr.contains(advice), "{stderr}");
     }
     database.by_hand("GRANT CREATE ON SCHEMA public TO app");
-    app.serve().client().new_identity();
+    app.serve().new_identity();
 }
 
 #[test]
@@ -149,7 +147,7 @@ fn a_database_without_a_usable_schema_is_refused_with_advice() {
     database.by_hand("CREATE SCHEMA public");
     refused();
     database.by_hand("DROP SCHEMA public; CREATE SCHEMA public AUTHORIZATION \"an app\"");
-    app.serve().client().new_identity();
+    app.serve().new_identity();
 }
 
 #[test]
@@ -168,11 +166,6 @@ fn white_space_around_a_database_url_is_ignored() {
         assert_eq!(status, Some(2), "{stderr}");
         assert!(stderr.contains("control character"), "{stderr}");
     }
-}
-
-fn ready(server: &Server) -> (u16, String) {
-    let response = Client::new(&server.ops_url).request("GET", "/readyz").response();
-    (response.status, String::from_utf8(response.body).unwrap())
 }
 
 /// Returns the name of the database in the URL.

@@ -1,6 +1,6 @@
 //! Verifiers of proofs agree: the crate, a program of other authors, and the page `/log/verify` in a real browser.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
@@ -11,7 +11,7 @@ use sealpost_transparency::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::support::{Database, chromium, python, root, run_node};
+use crate::support::{Database, ask_node, ask_python, chromium};
 
 const ORIGIN: &str = "example.org/log";
 const WITNESS: &str = "example.net/witness";
@@ -168,10 +168,7 @@ fn verifiers_agree_on_good_and_on_mutated_proofs() {
 fn judged(program: &str, pairs: &[(String, impl Serialize)]) -> Value {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), serde_json::to_string(pairs).unwrap()).unwrap();
-    let program = root().join("tests/blackbox/oracles").join(program);
-    let ran = Command::new(python()).arg("-B").arg(program).arg(file.path()).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    serde_json::from_slice(&ran.stdout).unwrap()
+    ask_python(program, [file.path()])
 }
 
 /// Verifies pairs of keys and a proof on the page `/log/verify`.
@@ -180,10 +177,7 @@ fn shown_by_page(pairs: &[(&String, &String)]) -> Value {
     fs::write(file.path(), serde_json::to_string(pairs).unwrap()).unwrap();
     let server = Database::embedded().serve();
     let url = format!("{}/log/verify", server.url);
-    let program = root().join("tests/blackbox/oracles/log_page.mjs");
-    let ran = run_node(&program, &[&url, &chromium(), file.path().to_str().unwrap()]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    serde_json::from_slice(&ran.stdout).unwrap()
+    ask_node("log_page.mjs", &[&url, &chromium(), file.path().to_str().unwrap()])
 }
 
 /// Not every browser has ML-DSA-44.

@@ -9,7 +9,7 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use crate::support::{Client, Database, Identity, SOON, binary, eventually, on_both, run, text};
+use crate::support::{Client, Database, Identity, binary, on_both, run, text, wait_until};
 
 on_both!(
     a_node_revokes_again_before_its_first_request,
@@ -25,15 +25,14 @@ fn a_node_revokes_again_before_its_first_request(database: &Database) {
     let scene = Scene::after_acts(database);
     let restored = scene.restored();
     let server = restored.serve();
-    let client = server.client();
-    scene.check_revoked(&restored, client);
+    scene.check_revoked(&restored, &server);
     assert!(server.log().contains(RECOGNISED), "{}", server.log());
     // The token that was not revoked still works, because an outage of its owner would be worse.
     assert_eq!(restored.count("api_tokens"), 1);
     // The signed log can have entries that the restored trail lacks.
     restored.operate(&["log", "restart"]);
     assert_eq!(restored.operate(&["audit", "verify"])["verdict"], "whole");
-    let session = client.login(&scene.bob.account, &scene.bob_secret).ok();
+    let session = server.login(&scene.bob.account, &scene.bob_secret).ok();
     assert!(session["session_token"].is_string());
     server.stop();
 
@@ -69,30 +68,29 @@ fn admin_recover_revokes_again_and_ends_api_tokens(database: &Database) {
     assert_eq!((&again["keys_revoked"], &again["secrets_replaced"]), (&json!(0), &json!(0)));
     let server = restored.serve();
     assert!(!server.log().contains(RECOGNISED), "{}", server.log());
-    scene.check_revoked(&restored, server.client());
+    scene.check_revoked(&restored, &server);
     server.stop();
 }
 
 fn ended_sessions_alone_are_recognised(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     server.stop();
     let copy = Copy::of(database);
     database.operate(&["session", "end", &alice.account]);
     let restored = copy.restore(database);
     let server = restored.serve();
-    server.client().status(&alice).refused(401, "UNAUTHORIZED");
+    server.status(&alice).refused(401, "UNAUTHORIZED");
     assert!(server.log().contains(RECOGNISED), "{}", server.log());
     server.stop();
 }
 
 fn a_running_node_revokes_again_after_a_loss_of_commits(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let token = client.new_token(&alice, &["read"]);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let token = server.new_token(&alice, &["read"]);
     let bearer = text(&token, "token");
-    let status = || client.status(&Identity { token: bearer.clone(), ..alice.clone() });
+    let status = || server.status(&Identity { token: bearer.clone(), ..alice.clone() });
     status().ok();
     database.by_hand("CREATE TABLE kept AS SELECT * FROM api_tokens");
     database.operate(&["token", "revoke", &text(&token, "token_id")]);
@@ -101,35 +99,32 @@ fn a_running_node_revokes_again_after_a_loss_of_commits(database: &Database) {
     database.by_hand(
         "INSERT INTO api_tokens SELECT * FROM kept; UPDATE journal_marks SET mark = mark - 1",
     );
-    eventually("the token is revoked again", SOON, || {
-        (database.count("api_tokens") == 0).then_some(())
-    });
+    wait_until("the token is revoked again", || database.count("api_tokens") == 0);
     status().refused(401, "UNAUTHORIZED");
-    eventually("the sessions end", SOON, || (client.status(&bob).status == 401).then_some(()));
+    wait_until("the sessions end", || server.status(&bob).status == 401);
     assert_eq!(server.log().matches(RECOGNISED).count(), 1, "{}", server.log());
     assert_eq!(database.operate(&["audit", "verify"])["verdict"], "whole");
     // Later acts have marks again.
     let marks = || database.count("journal_marks WHERE mark >= 2");
-    let bob_again = client.login(&bob.account, bob.login_secret.as_deref().unwrap());
-    let bob_again = text(&bob_again.ok(), "session_token");
+    let bob_again = server.new_session(&bob);
     database.operate(&["session", "end", &bob.account]);
-    client.status(&Identity { token: bob_again, ..bob }).refused(401, "UNAUTHORIZED");
+    server.status(&bob_again).refused(401, "UNAUTHORIZED");
     assert_eq!(marks(), 1);
     server.stop();
 }
 
 fn a_journal_that_is_off_is_neither_written_nor_applied(database: &Database) {
     let server = database.serve_with(&["--revocation-journal=off"]);
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let off = ["session", "end", &alice.account, "--revocation-journal=off"];
     let copy = Copy::of(database);
     database.operate(&off);
-    server.client().status(&alice).refused(401, "UNAUTHORIZED");
+    server.status(&alice).refused(401, "UNAUTHORIZED");
     server.stop();
     assert_eq!(journals(database), Vec::<String>::new());
     let restored = copy.restore(database);
     let server = restored.serve();
-    server.client().status(&alice).ok();
+    server.status(&alice).ok();
     server.stop();
 }
 
@@ -148,7 +143,7 @@ fn a_journal_of_another_database_is_named(database: &Database) {
     let other = Database::embedded();
     other.serve().stop();
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     server.stop();
     let copy = Copy::of(database);
     database.operate(&["key", "revoke", &alice.key]);
@@ -156,11 +151,10 @@ fn a_journal_of_another_database_is_named(database: &Database) {
     if let Copy::File(file, _) = &copy {
         let mut command = binary(&["restore", "--data-dir", &database.data()]);
         command.args(["--journal", &foreign]).arg(file);
-        let ended = run(command);
-        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
-        assert!(ended.stdout.contains(&format!("{foreign}, which belongs to another database")));
-        assert_eq!(ended.stdout.matches("another database").count(), 1, "{}", ended.stdout);
-        assert!(ended.stdout.contains("revoked 1 keys"), "{}", ended.stdout);
+        let stdout = run(command).ok();
+        assert!(stdout.contains(&format!("{foreign}, which belongs to another database")));
+        assert_eq!(stdout.matches("another database").count(), 1, "{stdout}");
+        assert!(stdout.contains("revoked 1 keys"), "{stdout}");
     }
     let restored = copy.restore(database);
     let done = restored.operate(&["recover", "--journal", &foreign]);
@@ -173,32 +167,27 @@ fn the_command_restore_replaces_the_database_and_applies_the_journal() {
     let database = &Database::embedded();
     let scene = Scene::after_acts(database);
     let Copy::File(copy, _folder) = &scene.copy else { unreachable!() };
-    let restore = || {
-        let mut command = binary(&["restore", "--data-dir", &database.data()]);
-        command.arg(copy);
-        run(command)
-    };
+    let restore = || run(database.restore_from(copy));
     let server = database.serve();
     let ended = restore();
     assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
     assert!(ended.stderr.contains("stop the server first"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("--data-dir"), "{}", ended.stderr);
-    let late = server.client().new_identity();
+    let late = server.new_identity();
     server.kill();
     assert!(Path::new(&format!("{}-wal", database.file().display())).exists());
 
-    let ended = restore();
-    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
-    assert!(ended.stdout.contains("revoked 2 keys"), "{}", ended.stdout);
+    let stdout = restore().ok();
+    assert!(stdout.contains("revoked 2 keys"), "{stdout}");
     assert_eq!((database.count("api_tokens"), database.count("sessions")), (0, 0));
     let server = database.serve();
     assert!(!server.log().contains(RECOGNISED), "{}", server.log());
-    scene.check_revoked(database, server.client());
+    scene.check_revoked(database, &server);
     assert_eq!(database.count(&format!("api_keys WHERE id = '{}'", late.key)), 0);
     server.stop();
 
     // The replaced database is complete: its log is empty.
-    let line = ended.stdout.lines().find_map(|line| line.strip_prefix("the replaced database is "));
+    let line = stdout.lines().find_map(|line| line.strip_prefix("the replaced database is "));
     let replaced = line.unwrap().split_once(": ").unwrap().0;
     assert_eq!(fs::read(format!("{replaced}-wal")).unwrap_or_default(), [0; 0]);
     let shown = run({
@@ -241,18 +230,16 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     pub(super) fn after_acts(database: &'a Database) -> Self {
         let server = database.serve();
-        let client = server.client();
-        let [alice, bob, carol, dave] = [(); 4].map(|()| client.new_identity());
-        let dave_sibling = client.sibling(&dave);
-        let token = client.new_token(&dave, &["read"]);
-        client.new_token(&dave, &["send"]);
-        let scores = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
-        database.operate(&[&["assess", &dave.key], &scores[..]].concat());
-        let badge = client.act(&dave, "/v1/badges/issue", &json!({})).ok();
+        let [alice, bob, carol, dave] = [(); 4].map(|()| server.new_identity());
+        let dave_sibling = server.sibling(&dave);
+        let token = server.new_token(&dave, &["read"]);
+        server.new_token(&dave, &["send"]);
+        database.assess(&dave.key, ["1", "1", "1", "0"]);
+        let badge = server.act(&dave, "/v1/badges/issue", &json!({})).ok();
         let copy = Copy::of(database);
         database.operate(&["key", "revoke", &alice.key]);
         let body = json!({"login_secret": bob.login_secret});
-        let secrets = client.act(&bob, "/v1/auth/rotate-secret", &body).ok();
+        let secrets = server.act(&bob, "/v1/auth/rotate-secret", &body).ok();
         let bob_secret = text(&secrets, "login_secret");
         database.operate(&["account", "close", &carol.account]);
         database.operate(&["account", "erase", &carol.account]);
@@ -276,12 +263,9 @@ impl<'a> Scene<'a> {
         for identity in [&self.alice, &self.bob, &self.carol, &self.dave] {
             client.status(identity).refused(401, "UNAUTHORIZED");
         }
-        let log_in = |identity: &Identity| {
-            client.login(&identity.account, identity.login_secret.as_deref().unwrap())
-        };
-        log_in(&self.bob).refused(401, "UNAUTHORIZED");
-        log_in(&self.carol).refused(401, "UNAUTHORIZED");
-        log_in(&self.alice).ok();
+        client.log_in(&self.bob).refused(401, "UNAUTHORIZED");
+        client.log_in(&self.carol).refused(401, "UNAUTHORIZED");
+        client.log_in(&self.alice).ok();
         client.login(&self.bob.account, &self.bob_secret).ok();
         restored.operate(&["session", "end", "--all"]);
         let status = |identity: &Identity| {

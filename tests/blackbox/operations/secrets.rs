@@ -10,27 +10,26 @@ on_both!(no_secret_appears_in_trace_logs);
 
 fn no_secret_appears_in_trace_logs(database: &Database) {
     let server = database.serve_with(&["--log", "trace", "--webhook-retry-schedule", "10ms,10ms"]);
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 500 } else { 200 }));
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
-    let sibling = client.sibling(&bob);
-    let registered = client.register(&bob, &receiver.url);
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("bob"));
+    let sibling = server.sibling(&bob);
+    let registered = server.register(&bob, &receiver.url);
     let secret = text(&registered, "secret");
-    let sent = client.send(&alice, "bob", MESSAGE).ok();
+    let sent = server.send(&alice, "bob", MESSAGE).ok();
     receiver.await_requests(2);
-    client.open(&bob, &text(&sent, "envelope_id")).ok();
-    client.status(&sibling).ok();
-    client.send(&alice, &bob.did, MESSAGE).refused(400, "RAW_DID_REJECTED");
-    client
+    server.open(&bob, &text(&sent, "envelope_id")).ok();
+    server.status(&sibling).ok();
+    server.send(&alice, &bob.did, MESSAGE).refused(400, "RAW_DID_REJECTED");
+    server
         .act(&alice, "/v1/channel/send", &json!({"to": MESSAGE, "message": 7}))
         .refused(400, "INVALID_FIELD");
-    client.login(&alice.account, bob.login_secret.as_ref().unwrap()).refused(401, "UNAUTHORIZED");
+    server.login(&alice.account, bob.secret()).refused(401, "UNAUTHORIZED");
     let broken =
-        client.post("/v1/did/status").by(&alice).body("application/json", MESSAGE.as_bytes());
+        server.post("/v1/did/status").by(&alice).body("application/json", MESSAGE.as_bytes());
     broken.response().refused(400, "INVALID_JSON");
-    client.post("/v1/auth/logout").token(&alice.token).response().ok();
-    client.send(&alice, "bob", MESSAGE).refused(401, "UNAUTHORIZED");
-    let browser = Browser::sign_in(client, &bob);
+    server.post("/v1/auth/logout").token(&alice.token).response().ok();
+    server.send(&alice, "bob", MESSAGE).refused(401, "UNAUTHORIZED");
+    let browser = Browser::sign_in(&server, &bob);
     let page = format!("/dashboard/keys/{}/webhooks/{}", bob.key, text(&registered, "webhook_id"));
     let rotated = browser.secret(&page, "do=rotate_secret");
     let login_secret = browser.secret("/dashboard/account/secret", "");

@@ -4,7 +4,7 @@ use diesel::{Connection as _, PgConnection, SqliteConnection, connection::Simple
 use sealpost_testkit::{FsyncMode, Server as Postgres};
 
 use super::{doctor, finds};
-use crate::support::{Database, SOON, eventually};
+use crate::support::{Database, wait_until};
 
 #[test]
 fn the_session_or_prepared_transaction_with_the_oldest_snapshot_is_named() {
@@ -12,11 +12,11 @@ fn the_session_or_prepared_transaction_with_the_oldest_snapshot_is_named() {
         Postgres::start_with(FsyncMode::Off, &["-c max_prepared_transactions=2"]).unwrap();
     let database = Database::at(postgres.create_database());
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     let names = ["sealpost_oldest_snapshot_seconds ", "sealpost_oldest_snapshot_transactions "];
-    eventually("the metrics", SOON, || {
+    wait_until("the metrics", || {
         let metrics = server.metrics();
-        names.iter().all(|name| metrics.contains(&format!("\n{name}"))).then_some(())
+        names.iter().all(|name| metrics.contains(&format!("\n{name}")))
     });
     finds(doctor(&database, &[]), "snapshots", "ok", "");
 
@@ -24,13 +24,13 @@ fn the_session_or_prepared_transaction_with_the_oldest_snapshot_is_named() {
     let begin = "SET application_name = 'monthly report'; BEGIN ISOLATION LEVEL REPEATABLE READ;
                  SELECT count(*) FROM accounts";
     report.batch_execute(begin).unwrap();
-    server.client().new_identity();
+    server.new_identity();
     let holder = "(user postgres, application monthly report, idle in transaction)";
     finds(doctor(&database, &[]), "snapshots", "ok", holder);
     drop(report);
 
     database.by_hand("BEGIN; DELETE FROM invites; PREPARE TRANSACTION 'left over'");
-    server.client().new_identity();
+    server.new_identity();
     let holder = "the prepared transaction left over of postgres";
     finds(doctor(&database, &[]), "snapshots", "ok", holder);
     database.by_hand("ROLLBACK PREPARED 'left over'");
@@ -55,9 +55,9 @@ fn a_process_that_keeps_a_long_log_of_sqlite_is_named() {
     finds(doctor(&database, &[]), "snapshots", "warn", &holder);
     drop(reader);
     // The next commit starts a checkpoint.
-    server.client().new_identity();
-    eventually("the log is copied", SOON, || {
+    server.new_identity();
+    wait_until("the log is copied", || {
         let ended = crate::support::run(doctor(&database, &[]));
-        ended.stdout.contains("no open snapshot").then_some(())
+        ended.stdout.contains("no open snapshot")
     });
 }

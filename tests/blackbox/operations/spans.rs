@@ -28,13 +28,12 @@ mod exported {
     fn a_send_is_one_trace(database: &Database) {
         let collector = Receiver::start();
         let server = database.serve_with(&["--otlp-endpoint", base_of(&collector)]);
-        let client = server.client();
         let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 500 } else { 204 }));
-        let (alice, bob) = database.busy_pair(client);
-        client.register(&bob, &receiver.url);
+        let (alice, bob) = database.busy_pair(&server);
+        server.register(&bob, &receiver.url);
         let send = |trace: &str| {
             let body = json!({"to": bob.key, "message": "the sealed text"});
-            let request = client.post("/v1/channel/send").by(&alice).header("traceparent", trace);
+            let request = server.post("/v1/channel/send").by(&alice).header("traceparent", trace);
             request.json(&body).response().ok();
         };
         send(TRACE);
@@ -62,8 +61,7 @@ mod exported {
         for request in collector.requests() {
             assert_eq!(request.path, "/v1/traces");
             let text = String::from_utf8_lossy(&request.body).into_owned();
-            for hidden in ["the sealed text", &alice.token, alice.login_secret.as_deref().unwrap()]
-            {
+            for hidden in ["the sealed text", &alice.token, alice.secret()] {
                 assert!(!text.contains(hidden), "a span contains {hidden}");
             }
         }
@@ -72,12 +70,11 @@ mod exported {
     fn a_silent_collector_slows_nothing(database: &Database) {
         let collector = Receiver::reacting(|_| Reaction::Ignore);
         let server = database.serve_with(&["--otlp-endpoint", base_of(&collector)]);
-        let client = server.client();
-        client.request("GET", "/v1/ping").response().ok();
+        server.get("/v1/ping").ok();
         collector.await_requests(1);
         let start = Instant::now();
         for _ in 0..200 {
-            client.request("GET", "/v1/ping").response().ok();
+            server.get("/v1/ping").ok();
         }
         assert!(start.elapsed() < SOON / 4, "200 requests took {:?}", start.elapsed());
         assert_eq!(

@@ -29,19 +29,6 @@ fn a_wrong_key_file_is_rejected_and_the_right_one_still_works(database: &Databas
 }
 
 #[test]
-fn a_missing_key_file_is_not_created_for_an_existing_database() {
-    let database = Database::embedded();
-    let (identity, envelope) = leave_an_envelope(&database);
-    let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
-    fs::rename(&kek, &aside).unwrap();
-    let message = refused(database.command(&[]));
-    assert!(message.contains("kek") && message.contains("missing"), "{message}");
-    assert!(!kek.exists());
-    fs::rename(&aside, &kek).unwrap();
-    check_envelope(&database.serve(), &identity, &envelope);
-}
-
-#[test]
 fn the_data_folder_is_accessible_only_to_its_owner() {
     let database = Database::embedded();
     drop(database.serve());
@@ -60,7 +47,7 @@ fn a_data_folder_that_other_users_can_write_is_warned_about() {
     for (mode, is_warned) in [(0o777, true), (0o770, true), (0o755, false), (0o700, false)] {
         fs::set_permissions(database.data(), fs::Permissions::from_mode(mode)).unwrap();
         let server = database.serve();
-        server.client().new_identity();
+        server.new_identity();
         let log = server.log();
         assert_eq!(log.contains("other users can replace files"), is_warned, "{mode:o}: {log}");
         assert_eq!(log.contains("chmod 700"), is_warned, "{mode:o}: {log}");
@@ -74,15 +61,14 @@ fn a_second_server_on_the_same_data_folder_is_rejected() {
     let server = database.serve();
     let message = refused(database.command(&["--dev"]));
     assert!(message.contains("another server") && message.contains("--data-dir"), "{message}");
-    server.client().new_identity();
+    server.new_identity();
     server.kill();
     drop(database.serve());
 }
 
 #[test]
 fn a_port_in_use_is_reported() {
-    let database = Database::embedded();
-    let server = database.serve();
+    let server = Database::embedded().serve();
     let taken = server.url.strip_prefix("http://").unwrap();
     for flag in ["--listen", "--ops-listen"] {
         let mut command = binary(&["serve", "--dev", "--data-dir", &Database::embedded().data()]);
@@ -103,9 +89,8 @@ fn keys_may_come_only_from_the_environment() {
         command
     };
     let server = Server::start(serve(line.trim()));
-    let identity = server.client().new_identity();
-    let envelope =
-        text(&server.client().send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
+    let identity = server.new_identity();
+    let envelope = text(&server.send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
     server.stop();
     assert!(!database.kek_file().exists());
     let both = format!("{},{}", line.trim(), second.trim());
@@ -154,7 +139,7 @@ fn postgresql_with_pending_migrations_is_rejected_until_migrated() {
         assert_eq!(migrated.status, Some(0), "{migrated:?}");
         assert!(migrated.stdout.contains(word), "{migrated:?}");
     }
-    Server::start(without_migrate()).client().new_identity();
+    Server::start(without_migrate()).new_identity();
 }
 
 #[test]
@@ -240,9 +225,8 @@ fn an_sqlite_database_outside_the_data_folder_has_its_key_file_inside() {
     let url = format!("sqlite:{}", file.display());
     let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
     let server = Server::start(database.command(&["--dev", "--database-url", &url]));
-    let identity = server.client().new_identity();
-    let envelope =
-        text(&server.client().send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
+    let identity = server.new_identity();
+    let envelope = text(&server.send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
     assert!(kek.exists() && file.exists() && !database.file().exists());
     let folder = fs::metadata(database.data()).unwrap();
     assert_eq!(folder.permissions().mode() & 0o777, 0o700);
@@ -359,11 +343,10 @@ fn the_longest_lifetimes_end_at_a_time_that_can_be_shown() {
     let database = Database::embedded();
     let longest = ["--session-ttl=36500d", "--webhook-secret-overlap=36500d"];
     let server = database.serve_with(&longest);
-    let client = server.client();
-    let identity = client.new_identity();
-    let webhook_id = text(&client.register(&identity, "http://127.0.0.1:9999/"), "webhook_id");
-    client.manage(&identity, &json!({"action": "rotate_secret", "webhook_id": webhook_id})).ok();
-    let session = client.login(&identity.account, identity.login_secret.as_ref().unwrap()).ok();
+    let identity = server.new_identity();
+    let webhook_id = text(&server.register(&identity, "http://127.0.0.1:9999/"), "webhook_id");
+    server.manage(&identity, &json!({"action": "rotate_secret", "webhook_id": webhook_id})).ok();
+    let session = server.log_in(&identity).ok();
     let expires_at = text(&session, "expires_at");
     assert!(expires_at.starts_with("21") && expires_at.ends_with('Z'), "{expires_at}");
 }
@@ -400,8 +383,7 @@ fn wrong_usage_has_a_status_of_its_own() {
         assert!(ended.stdout.is_empty() && !ended.stderr.is_empty(), "{arguments:?}");
     }
     for arguments in [&["--help"][..], &["--version"], &["serve", "--help"]] {
-        let ended = run(binary(arguments));
-        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        run(binary(arguments)).ok();
     }
 }
 
@@ -422,25 +404,20 @@ fn fresh_keys_differ_and_carry_their_version() {
 /// and recipient, and the envelope id.
 fn leave_an_envelope(database: &Database) -> (Identity, String) {
     let server = database.serve();
-    let identity = server.client().new_identity();
-    let envelope =
-        text(&server.client().send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
+    let identity = server.new_identity();
+    let envelope = text(&server.send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
     server.stop();
     (identity, envelope)
 }
 
 fn check_envelope(server: &Server, identity: &Identity, envelope: &str) {
-    assert_eq!(server.client().open(identity, envelope).ok()["message"], MESSAGE);
+    assert_eq!(server.open(identity, envelope).ok()["message"], MESSAGE);
 }
 
 /// Runs a command that must fail, and returns its one-line error.
 #[track_caller]
 fn refused(command: Command) -> String {
-    let CommandResult { status, stdout, stderr } = run(command);
-    assert_eq!((status, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.starts_with("sealpost: ") && stderr.ends_with('\n'), "{stderr:?}");
-    assert_eq!(stderr.lines().count(), 1, "{stderr:?}");
-    stderr
+    run(command).refused(1)
 }
 
 const MESSAGE: &str = "still here";

@@ -20,8 +20,8 @@ use rustls::{
 use tempfile::TempDir;
 
 use crate::support::{
-    Authority, Database, Issued, SOON, Server, binary, eventually, exchange, on_both, run,
-    status_of, text,
+    Authority, Database, Issued, SOON, Server, binary, exchange, on_both, run, status_of, text,
+    wait_until,
 };
 
 on_both!(a_file_without_certificate_authorities_is_rejected);
@@ -103,11 +103,10 @@ fn the_api_serves_tls_with_strict_transport_security() {
     let scene = Scene::new();
     let server = scene.serve();
     assert!(server.url.starts_with("https://127.0.0.1:"), "{}", server.url);
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
-    let sent = client.send(&alice, "bob", MESSAGE).ok();
-    assert_eq!(client.open(&bob, &text(&sent, "envelope_id")).ok()["message"], MESSAGE);
-    let response = client.request("GET", "/v1/nothing").response();
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("bob"));
+    let sent = server.send(&alice, "bob", MESSAGE).ok();
+    assert_eq!(server.open(&bob, &text(&sent, "envelope_id")).ok()["message"], MESSAGE);
+    let response = server.get("/v1/nothing");
     // The type of the problem document is an https URL too.
     response.refused(404, "NOT_FOUND");
     assert_eq!(response.header("strict-transport-security"), Some("max-age=31536000"));
@@ -135,7 +134,7 @@ fn plain_http_on_the_tls_port_gets_a_problem_document() {
 fn strict_transport_security_without_tls_is_sent_only_behind_a_proxy() {
     let database = Database::embedded();
     let hsts = |server: &Server| {
-        let response = server.client().request("GET", "/v1/ping").response();
+        let response = server.get("/v1/ping");
         response.header("strict-transport-security").map(str::to_owned)
     };
     assert_eq!(hsts(&database.serve()), None);
@@ -153,7 +152,7 @@ fn silent_connections_do_not_delay_a_handshake() {
     let server = Server::start_secure(scene.command(&patient), &scene.authority);
     let address = server.url.strip_prefix("https://").unwrap();
     let silent: Vec<_> = (0..silent_count).map(|_| TcpStream::connect(address).unwrap()).collect();
-    server.client().request("GET", "/v1/ping").response().ok();
+    server.get("/v1/ping").ok();
     assert!(server.metric("sealpost_anonymous_connections") >= silent_count);
     drop(silent);
 }
@@ -166,7 +165,7 @@ fn a_handshake_that_takes_too_long_is_closed() {
     let mut silent = TcpStream::connect(server.url.strip_prefix("https://").unwrap()).unwrap();
     silent.set_read_timeout(Some(SOON)).unwrap();
     assert_eq!(silent.read(&mut [0]).unwrap(), 0);
-    server.client().request("GET", "/v1/ping").response().ok();
+    server.get("/v1/ping").ok();
 }
 
 #[test]
@@ -224,9 +223,7 @@ fn sighup_reloads_the_certificate_and_keeps_open_connections() {
     let issued = scene.replace();
     assert_eq!(scene.shown(&server), before, "no reload was requested yet");
     server.hang_up();
-    eventually("the new certificate is shown", SOON, || {
-        (scene.shown(&server) == issued.der()).then_some(())
-    });
+    wait_until("the new certificate is shown", || scene.shown(&server) == issued.der());
     assert_eq!(ping(&mut open), 200, "an open connection stays usable");
     assert!(server.log().contains("the certificate was reloaded"));
     server.stop();
@@ -241,7 +238,7 @@ fn a_broken_certificate_pair_is_reported_and_not_used() {
     for (number, (what, reported)) in broken_pairs(&scene).iter().enumerate() {
         what();
         server.hang_up();
-        eventually(reported, SOON, || (complaints() > number).then_some(()));
+        wait_until(reported, || complaints() > number);
         assert!(
             server.log().lines().last().unwrap().contains(reported),
             "{reported}: {}",
@@ -251,9 +248,7 @@ fn a_broken_certificate_pair_is_reported_and_not_used() {
     }
     let fixed = scene.replace();
     server.hang_up();
-    eventually("the fixed certificate is shown", SOON, || {
-        (scene.shown(&server) == fixed.der()).then_some(())
-    });
+    wait_until("the fixed certificate is shown", || scene.shown(&server) == fixed.der());
 }
 
 #[test]
@@ -261,10 +256,8 @@ fn a_broken_certificate_pair_is_rejected_at_startup() {
     let scene = Scene::new();
     for (what, reported) in broken_pairs(&scene) {
         what();
-        let ended = run(scene.command(&[]));
-        assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{reported}");
-        assert!(ended.stderr.contains(reported), "{reported}: {}", ended.stderr);
-        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+        let stderr = run(scene.command(&[])).refused(1);
+        assert!(stderr.contains(reported), "{reported}: {stderr}");
         scene.replace();
     }
     for half in ["--tls-cert", "--tls-key"] {

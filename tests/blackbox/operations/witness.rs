@@ -1,14 +1,14 @@
 //! Tests of `sealpost witness`, beside a witness that other authors wrote.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Client, CommandResult, Database, Identity, Response, SOON, Server, Witness, binary, eventually,
-    on_both, python, root, run, text,
+    Client, CommandResult, Database, Identity, Response, SOON, Server, Witness, ask_python, binary,
+    eventually, on_both, run, text, wait_until,
 };
 
 on_both!(
@@ -33,11 +33,8 @@ impl<'a> Scene<'a> {
     fn start(database: &'a Database, own_keys: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let server = database.serve();
-        let alice = server.client().new_identity();
-        let log = eventually("the log begins", SOON, || {
-            let key = server.client().request("GET", "/log/").response();
-            (key.status == 200).then(|| String::from_utf8(key.body).unwrap().trim().to_owned())
-        });
+        let alice = server.new_identity();
+        let log = server.log_key();
         server.stop();
         let own = Witness::own("w.example.org", folder.path(), &log, own_keys);
         let other = Witness::of_other_authors(folder.path(), &log);
@@ -61,7 +58,7 @@ impl<'a> Scene<'a> {
 
     fn proof(&self) -> String {
         let body = json!({"proof": true});
-        text(&self.server.client().act(&self.alice, "/v1/did/status", &body).ok(), "proof")
+        text(&self.server.act(&self.alice, "/v1/did/status", &body).ok(), "proof")
     }
 
     fn verify(&self, proof: &str, more: &[&str]) -> CommandResult {
@@ -75,7 +72,7 @@ impl<'a> Scene<'a> {
     /// Waits until both witnesses have cosigned the newest checkpoint of the log. Returns the checkpoint.
     fn cosigned(&self) -> String {
         eventually("both cosign the newest checkpoint", SOON, || {
-            let checkpoint = self.server.client().request("GET", "/log/checkpoint").response().body;
+            let checkpoint = self.server.get("/log/checkpoint").body;
             let checkpoint = String::from_utf8(checkpoint).unwrap();
             let size = checkpoint.lines().nth(1)?;
             let of = |name| format!("witnessed LIKE '%{name}%'");
@@ -106,7 +103,7 @@ fn proofs_have_the_cosignatures_of_all_witnesses(database: &Database) {
     let line = proof.lines().find(|line| line.starts_with("— other.example.org ")).unwrap();
     let minority = scene.verify(&proof.replacen(&format!("{line}\n"), "", 1), &[]);
     assert!(minority.stderr.contains("1 of 2 witnesses"), "{}", minority.stderr);
-    scene.server.client().new_identity();
+    scene.server.new_identity();
     scene.cosigned();
 }
 
@@ -122,10 +119,7 @@ fn proofs_have_cosignatures_that_outlive_quantum_computers(database: &Database) 
     let keys = scene.own.keys.iter().map(|key| (key, checkpoint));
     let file = scene.folder.path().join("notes");
     fs::write(&file, serde_json::to_string(&keys.collect::<Vec<_>>()).unwrap()).unwrap();
-    let program = root().join("tests/blackbox/oracles/cosignatures.py");
-    let ran = Command::new(python()).arg("-B").arg(program).arg(&file).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let found: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let found = ask_python("cosignatures.py", [&file]);
     let [ed25519, ml_dsa_44] = [0, 1].map(|at| found["times"][at].as_u64().unwrap());
     assert_eq!(ed25519, ml_dsa_44);
     // Without the line of ML-DSA-44, the Ed25519 signature of the same witness does not count.
@@ -155,7 +149,7 @@ fn a_witness_refuses_what_does_not_continue(database: &Database) {
     assert_eq!(own.keys, keys, "the key stays");
     let server = Witness::serve(database, &[&own, &scene.other]);
     let scene = Scene { own, server, ..scene };
-    scene.server.client().new_identity();
+    scene.server.new_identity();
     let checkpoint = scene.cosigned();
     let size = checkpoint.lines().nth(1).unwrap();
     let conflict = scene.add(&format!("old 0\n\n{checkpoint}"));
@@ -185,10 +179,10 @@ fn witnesses_refuse_a_fork(database: &Database) {
          UPDATE log_heads SET size = 0, checkpoint = '', witnessed = NULL; COMMIT",
     );
     let scene = scene.restart();
-    eventually("the fork is refused", SOON, || {
+    wait_until("the fork is refused", || {
         let log = scene.server.log();
         let refused = log.matches("a witness has not cosigned").count() >= 2;
-        (refused && log.contains("status 422")).then_some(())
+        refused && log.contains("status 422")
     });
     let refused = scene.verify(&scene.proof(), &[]);
     assert_eq!(refused.status, Some(1));

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, SOON, binary,
+    Client, Database, binary,
     console::{ConsoleServer, Staff, authorization, denied, hash, lines, rewrite},
-    eventually, on_both, private_file, run, text,
+    on_both, private_file, run, text, wait_until,
 };
 
 on_both!(
@@ -128,7 +128,7 @@ fn each_act_is_performed_and_recorded_under_the_name_of_the_operator(database: &
 
 fn each_act_has_its_refusals(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let key = bob.key.as_str();
     let nobody = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
     let invalid = (400, "INVALID_FIELD");
@@ -175,18 +175,18 @@ fn each_act_has_its_refusals(database: &Database) {
     server.refused("/governance/enforce", &of_account, 409, "ACTION_REFUSED");
     assert_eq!(server.act("/audit/list", &json!({}))["entries"].as_array().unwrap().len(), 1);
     denied(&server.ops.post("/admin/v1/nothing").response(), 404, "NOT_FOUND");
-    denied(&server.ops.request("GET", "/admin/v1/keys/list").response(), 405, "METHOD_NOT_ALLOWED");
+    denied(&server.ops.get("/admin/v1/keys/list"), 405, "METHOD_NOT_ALLOWED");
 }
 
 fn a_viewer_reads_and_may_not_act(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let listed = server.post(Staff::Vera, "/keys/list", &json!({})).ok();
     assert_eq!(listed["entries"][0]["api_key_id"], bob.key.as_str());
     for path in ["/accounts/list", "/audit/list", "/stats"] {
         server.post(Staff::Vera, path, &json!({})).ok();
     }
-    let document = server.ops.request("GET", "/admin/v1/openapi.json").response().ok_cached();
+    let document = server.ops.get("/admin/v1/openapi.json").ok_cached();
     let mut acts = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
         let forbidden = &item["post"]["responses"]["403"];
@@ -231,10 +231,10 @@ fn without_a_password_file_there_is_no_console(database: &Database) {
     let server = database.serve();
     let ops = Client::new(&server.ops_url);
     for path in ["/console", "/console/sign-in", "/admin/v1/openapi.json", "/assets/x"] {
-        assert_eq!(ops.request("GET", path).response().status, 404, "{path}");
+        assert_eq!(ops.get(path).status, 404, "{path}");
     }
     let body = |path: &str, status| {
-        let response = ops.request("GET", path).response();
+        let response = ops.get(path);
         assert_eq!(response.status, status, "{path}");
         String::from_utf8(response.body.clone()).unwrap()
     };
@@ -251,15 +251,15 @@ fn a_removed_operator_is_refused_after_a_reload(database: &Database) {
     server.act("/keys/list", &json!({}));
     rewrite(&server.file, "nonsense");
     server.server.hang_up();
-    eventually("the error in the log", SOON, || {
-        server.server.log().contains("the previous operators stay").then_some(())
+    wait_until("the error in the log", || {
+        server.server.log().contains("the previous operators stay")
     });
     server.act("/keys/list", &json!({}));
     rewrite(&server.file, lines().lines().last().unwrap());
     server.server.hang_up();
-    eventually("the removal", SOON, || {
+    wait_until("the removal", || {
         let response = server.post(Staff::Alice, "/keys/list", &json!({}));
-        (response.status == 401).then_some(())
+        response.status == 401
     });
     server.post(Staff::Vera, "/keys/list", &json!({})).ok();
 }

@@ -14,11 +14,11 @@ on_both!(
 
 fn an_entry_records_the_user_id_beside_the_claimed_name(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let mut command = database.admin_command(&["plan", "set", &alice.key, "builder"]);
     command.env("USER", "mallory").env("SUDO_UID", "4711");
     assert_eq!(run(command).status, Some(0));
-    let entry = database.operate(&["audit", "list"])["entries"][0].clone();
+    let entry = database.audit().remove(0);
     assert!(!text(&entry, "actor").contains("mallory"), "{entry}");
     let detail: Value = serde_json::from_str(&text(&entry, "detail")).unwrap();
     let uid = std::fs::metadata("/proc/self").unwrap().uid();
@@ -28,7 +28,7 @@ fn an_entry_records_the_user_id_beside_the_claimed_name(database: &Database) {
 
 fn every_admin_action_is_listed_with_actor_change_and_reason(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let (key, account) = (alice.key.as_str(), alice.account.as_str());
     let actions: [(&[&str], &str, &str, &str); 13] = [
         (&["key", "deactivate", key], "key.deactivate", key, "deactivated"),
@@ -95,7 +95,7 @@ fn every_admin_action_is_listed_with_actor_change_and_reason(database: &Database
 
 fn changes_of_the_audit_trail_are_detected(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     for _ in 0..3 {
         database.operate(&["key", "deactivate", &alice.key]);
         database.operate(&["key", "reactivate", &alice.key]);
@@ -122,10 +122,8 @@ fn changes_of_the_audit_trail_are_detected(database: &Database) {
         ("DELETE FROM audit_entries WHERE number = 2", 2, ""),
     ] {
         database.by_hand(statement);
-        let ended = run(database.admin_command(&["audit", "verify"]));
-        assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{statement} {ended:?}");
-        assert!(ended.stderr.contains(&format!("entry {number}")), "{}", ended.stderr);
-        assert_eq!(ended.stderr.lines().count(), 1);
+        let stderr = run(database.admin_command(&["audit", "verify"])).refused(1);
+        assert!(stderr.contains(&format!("entry {number}")), "{stderr}");
         let ended = run(database.admin_command(&["audit", "verify", "--json"]));
         let verdict: Value = serde_json::from_str(&ended.stdout).unwrap();
         assert_eq!((ended.status, &verdict["verdict"]), (Some(1), &json!("broken")));

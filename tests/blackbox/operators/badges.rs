@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, SOON, Server, Verifier, browse,
+    Client, Database, Identity, Server, Verifier, browse,
     console::{ConsoleServer, Desk, Staff},
-    eventually, on_both, on_embedded, text,
+    eventually, has, on_both, on_embedded, text, wait_until,
 };
 
 on_both!(
@@ -24,23 +24,6 @@ on_embedded!(
     third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones,
 );
 
-/// Runs `sealpost admin assess` for a key with these metrics, and returns the output.
-fn assess(database: &Database, identity: &Identity, of: [&str; 4]) -> Value {
-    let [clarity, coherence, confidence, drift] = of;
-    database.operate(&[
-        "assess",
-        &identity.key,
-        "--clarity",
-        clarity,
-        "--coherence",
-        coherence,
-        "--confidence",
-        confidence,
-        "--drift",
-        drift,
-    ])
-}
-
 fn issue(client: &Client, identity: &Identity) -> Value {
     client.act(identity, "/v1/badges/issue", &json!({})).ok()
 }
@@ -52,10 +35,9 @@ fn verify(client: &Client, identity: &Identity, badge: &Value) -> Value {
 
 fn a_denial_names_each_unmet_metric_with_its_value_and_bound(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let denied = |code: &str| {
-        let response = client.act(&alice, "/v1/badges/issue", &json!({}));
+        let response = server.act(&alice, "/v1/badges/issue", &json!({}));
         response.refused(422, code)["unmet"].clone()
     };
     let unmet = |metric: &str, value: Value, must_be: &str, bound: &str| json!({"metric": metric, "value": value, "must_be": must_be, "bound": bound});
@@ -68,10 +50,10 @@ fn a_denial_names_each_unmet_metric_with_its_value_and_bound(database: &Database
             unmet("drift", Value::Null, "<=", "0.1"),
         ])
     );
-    assess(database, &alice, ["0.1", "0.1", "0.1", "0.300000000000000001"]);
+    database.assess(&alice.key, ["0.1", "0.1", "0.1", "0.300000000000000001"]);
     let over = unmet("drift", json!("0.300000000000000001"), "<=", "0.3");
     assert_eq!(denied("BADGE_DENIED_DRIFT"), json!([over]));
-    assess(database, &alice, ["0.749999999999999999", "0.70", "0.90", "0.30"]);
+    database.assess(&alice.key, ["0.749999999999999999", "0.70", "0.90", "0.30"]);
     assert_eq!(
         denied("BADGE_DENIED_THRESHOLDS"),
         json!([
@@ -79,92 +61,87 @@ fn a_denial_names_each_unmet_metric_with_its_value_and_bound(database: &Database
             unmet("drift", json!("0.3"), "<=", "0.1"),
         ])
     );
-    let tried = client.act(&alice, "/v1/badges/issue", &json!({"dry_run": true})).ok();
+    let tried = server.act(&alice, "/v1/badges/issue", &json!({"dry_run": true})).ok();
     assert_eq!((&tried["granted"], &tried["dry_run"]), (&json!(false), &json!(true)));
     assert_eq!(tried["refusals"][0]["code"], "BADGE_DENIED_THRESHOLDS");
-    assess(database, &alice, ["0.75", "0.70", "0.90", "0.10"]);
-    issue(client, &alice);
+    database.assess(&alice.key, ["0.75", "0.70", "0.90", "0.10"]);
+    issue(&server, &alice);
 }
 
 fn a_badge_names_its_subject_and_its_validity(database: &Database) {
     let server = database.serve_with(&["--badge-ttl", "6s"]);
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     // The polls below need a higher limit.
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 100]);
-    let shown = assess(database, &alice, ["1", "1.0", "0.95", "0"]);
-    assert_eq!(
-        (&shown["clarity"], &shown["coherence"], &shown["confidence"], &shown["drift"]),
-        (&json!("1.0"), &json!("1.0"), &json!("0.95"), &json!("0.0"))
-    );
+    let shown = database.assess(&alice.key, ["1", "1.0", "0.95", "0"]);
+    let scores =
+        json!({"clarity": "1.0", "coherence": "1.0", "confidence": "0.95", "drift": "0.0"});
+    has(&shown, &scores);
     assert!(text(&shown, "assessor").starts_with("operator:"));
     let disclosed = json!({"disclose_did": true});
-    let badge = client.act(&alice, "/v1/badges/issue", &disclosed).ok();
-    let verified = verify(client, &alice, &badge);
+    let badge = server.act(&alice, "/v1/badges/issue", &disclosed).ok();
+    let verified = verify(&server, &alice, &badge);
     assert_eq!((&verified["valid"], &verified["status"]), (&json!(true), &json!("valid")));
     assert_eq!(verified["subject"], alice.did);
     for field in ["badge_id", "issued_at", "expires_at"] {
         assert_eq!(verified[field], badge[field]);
     }
-    eventually("the badge expires", SOON, || {
-        let verified = verify(client, &alice, &badge);
-        (verified["status"] == "expired" && verified["valid"] == false).then_some(())
+    wait_until("the badge expires", || {
+        let verified = verify(&server, &alice, &badge);
+        verified["status"] == "expired" && verified["valid"] == false
     });
     for (body, field) in [
         (json!({"disclose_did": "yes"}), "disclose_did"),
         (json!({"jurisdiction": 7}), "jurisdiction"),
         (json!({"jurisdiction": "FR"}), "jurisdiction"),
     ] {
-        let refused = client.act(&alice, "/v1/badges/issue", &body).refused(400, "INVALID_FIELD");
+        let refused = server.act(&alice, "/v1/badges/issue", &body).refused(400, "INVALID_FIELD");
         assert_eq!(refused["field"], field);
     }
-    let missing = client.act(&alice, "/v1/badges/verify", &json!({}));
+    let missing = server.act(&alice, "/v1/badges/verify", &json!({}));
     assert_eq!(missing.refused(400, "MISSING_FIELD")["field"], "credential");
-    let forged = client.act(&alice, "/v1/badges/verify", &json!({"credential": "a.b.c"})).ok();
+    let forged = server.act(&alice, "/v1/badges/verify", &json!({"credential": "a.b.c"})).ok();
     assert_eq!((&forged["status"], &forged["badge_id"]), (&json!("invalid"), &Value::Null));
 }
 
 fn a_badge_is_issued_only_to_an_active_key_of_the_account(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    assess(database, &alice, ["1", "1", "1", "0"]);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
     for path in ["/v1/badges/issue", "/v1/badges/verify", "/v1/compliance/validate"] {
-        client.request("GET", path).response().refused(405, "METHOD_NOT_ALLOWED");
-        client.post(path).key(&alice.key).response().refused(401, "UNAUTHORIZED");
-        let foreign = client.post(path).token(&bob.token).key(&alice.key);
+        server.get(path).refused(405, "METHOD_NOT_ALLOWED");
+        server.post(path).key(&alice.key).response().refused(401, "UNAUTHORIZED");
+        let foreign = server.post(path).token(&bob.token).key(&alice.key);
         foreign.response().refused(401, "UNAUTHORIZED");
-        let unknown = client.post(path).token(&bob.token).key("ak_nobody");
+        let unknown = server.post(path).token(&bob.token).key("ak_nobody");
         unknown.response().refused(404, "KEY_NOT_FOUND");
     }
     database.operate(&["key", "deactivate", &alice.key]);
     for path in ["/v1/badges/issue", "/v1/badges/verify", "/v1/compliance/validate"] {
-        client.act(&alice, path, &json!({})).refused(403, "KEY_INACTIVE");
+        server.act(&alice, path, &json!({})).refused(403, "KEY_INACTIVE");
     }
 }
 
 fn governance_blocks_a_badge_but_not_its_verification(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    assess(database, &alice, ["1", "1", "1", "0"]);
-    let badge = issue(client, &alice);
+    let alice = server.new_identity();
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
+    let badge = issue(&server, &alice);
     database.operate(&["governance", "enforce", &alice.key, "--reason", "spam"]);
     // Governance is checked before the body.
     let body = json!({"jurisdiction": 7});
-    client.act(&alice, "/v1/badges/issue", &body).refused(403, "GOVERNANCE_BLOCKED");
-    assert_eq!(verify(client, &alice, &badge)["status"], "valid");
-    let response = client.act(&alice, "/v1/compliance/validate", &json!({"jurisdiction": "EU"}));
+    server.act(&alice, "/v1/badges/issue", &body).refused(403, "GOVERNANCE_BLOCKED");
+    assert_eq!(verify(&server, &alice, &badge)["status"], "valid");
+    let response = server.act(&alice, "/v1/compliance/validate", &json!({"jurisdiction": "EU"}));
     response.refused(422, "COMPLIANCE_CIRCUIT_FAILED");
     assert!(response.header("ratelimit").is_some(), "it counts as a request");
 }
 
 fn third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    assess(database, &alice, ["0.75", "0.70", "0.90", "0.10"]);
-    let old = issue(client, &alice);
+    let alice = server.new_identity();
+    database.assess(&alice.key, ["0.75", "0.70", "0.90", "0.10"]);
+    let old = issue(&server, &alice);
     let accepted = |badge: &Value| {
         for verifier in Verifier::ALL {
             let reported = verifier.verify(&text(badge, "credential"));
@@ -182,11 +159,11 @@ fn third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones(databas
     assert!(Verifier::ALL.iter().all(|verifier| verifier.verify(&altered).is_none()));
 
     database.operate(&["issuer", "rotate"]);
-    eventually("the new key signs", SOON, || {
+    wait_until("the new key signs", || {
         let keys = database.operate_lines(&["issuer", "list"]);
-        (keys[1]["status"] == "signing").then_some(())
+        keys[1]["status"] == "signing"
     });
-    let new = issue(client, &alice);
+    let new = issue(&server, &alice);
     let header = |badge: &Value| text(badge, "credential").split('.').next().unwrap().to_owned();
     assert_ne!(header(&old), header(&new));
     accepted(&old);
@@ -194,9 +171,9 @@ fn third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones(databas
 
     database.operate(&["badge", "revoke", &text(&old, "badge_id"), "--reason", "withdrawn"]);
     for verifier in Verifier::ALL {
-        eventually("the status list shows the revocation", SOON, || {
+        wait_until("the status list shows the revocation", || {
             let reported = verifier.verify(&text(&old, "credential")).unwrap();
-            (reported["revoked"] == true).then_some(())
+            reported["revoked"] == true
         });
     }
     accepted(&new);
@@ -206,7 +183,7 @@ fn operators_see_the_badges_of_a_key(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let client = server.server.client();
     let (alice, bob) = (client.new_identity(), client.new_identity());
-    assess(database, &alice, ["0.75", "0.70", "0.90", "0.10"]);
+    database.assess(&alice.key, ["0.75", "0.70", "0.90", "0.10"]);
     let [first, second] = [(); 2].map(|()| issue(client, &alice));
     database.operate(&["badge", "revoke", &text(&first, "badge_id"), "--reason", "withdrawn"]);
     let shown = database.operate(&["key", "show", &alice.key]);
@@ -229,10 +206,9 @@ fn operators_see_the_badges_of_a_key(database: &Database) {
 
 fn an_assessment_leads_to_a_badge_page_in_a_browser(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    assess(database, &alice, ["0.81", "0.70", "0.95", "0.04"]);
-    let badge_id = text(&issue(client, &alice), "badge_id");
+    let alice = server.new_identity();
+    database.assess(&alice.key, ["0.81", "0.70", "0.95", "0.04"]);
+    let badge_id = text(&issue(&server, &alice), "badge_id");
     let url = format!("{}/badges/{badge_id}", server.url);
     let seen = browse(&url);
     for look in ["light", "dark", "narrow"] {
@@ -262,7 +238,7 @@ fn an_assessment_leads_to_a_badge_page_in_a_browser(database: &Database) {
     let page = &nowhere["light"];
     assert_eq!((&page["status"], &page["heading"]), (&json!(404), &json!("No such badge")));
 
-    let response = client.request("GET", &format!("/badges/{badge_id}")).response();
+    let response = server.get(&format!("/badges/{badge_id}"));
     let policy = response.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
     assert!(!policy.contains("unsafe"), "{policy}");
@@ -270,20 +246,17 @@ fn an_assessment_leads_to_a_badge_page_in_a_browser(database: &Database) {
     let inline = page.contains("<script>") || page.contains("<style") || page.contains("style=");
     assert!(!inline, "the page has no inline code");
     let actions = ["assessment.record", "badge.revoke"];
-    let trail = database.operate(&["audit", "list"]);
-    let entries = trail["entries"].as_array().unwrap().iter();
-    assert!(entries.map(|entry| entry["action"].as_str().unwrap()).eq(actions));
+    let entries = database.audit();
+    assert!(entries.iter().map(|entry| entry["action"].as_str().unwrap()).eq(actions));
 }
 
 fn a_revocation_is_public_on_every_node(database: &Database) {
     let nodes = database.serve_on_every_node();
     let client = nodes[0].client();
     let alice = client.new_identity();
-    let fetch = |node: &Server, list: &str| {
-        node.client().request("GET", &format!("/v1/status/{list}")).response()
-    };
+    let fetch = |node: &Server, list: &str| node.get(&format!("/v1/status/{list}"));
     fetch(&nodes[0], "1").refused(404, "NOT_FOUND");
-    assess(database, &alice, ["1", "1", "1", "0"]);
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
     let badge = issue(client, &alice);
     let lists: Vec<_> = nodes.iter().map(|node| fetch(node, "1").body).collect();
     let response = fetch(&nodes[0], "1");
@@ -312,7 +285,7 @@ fn encoded(credential: &[u8]) -> String {
 
 fn invalid_scores_are_rejected(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     for score in ["NaN", "inf", "1.01", "-0.1", "0.5e1", "1/2", "", "0.0000000000000000001"] {
         let drift = format!("--drift={score}");
         let metrics = ["--clarity=1", "--coherence=1", "--confidence=1"];

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, SOON, eventually, on_both, run, text};
+use crate::support::{Client, Database, Identity, on_both, run, text, wait_until};
 
 on_both!(
     validation_explains_every_check_until_the_circuit_is_satisfied,
@@ -31,13 +31,12 @@ fn attest(database: &Database, identity: &Identity, more: &[&str]) -> Value {
 
 fn validation_explains_every_check_until_the_circuit_is_satisfied(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     attest(database, &alice, &["identity_verified", "--valid-until", "2099-01-31"]);
     attest(database, &alice, &["uk_gdpr_processing_agreement", "--valid-until", "2020-01-31"]);
     let failed = attest(database, &alice, &["sanctions_screened", "--failed", "--reason", "a hit"]);
     assert_eq!((&failed["failed"], &failed["reason"]), (&json!(true), &json!("a hit")));
-    let ask = |body: Value| client.act(&alice, "/v1/compliance/validate", &body);
+    let ask = |body: Value| server.act(&alice, "/v1/compliance/validate", &body);
     let refused = ask(json!({"jurisdiction": "UK"})).refused(422, "COMPLIANCE_CIRCUIT_FAILED");
     let is = |name: &str, status: &str| (name.to_owned(), status.to_owned());
     let expected = [
@@ -55,7 +54,7 @@ fn validation_explains_every_check_until_the_circuit_is_satisfied(database: &Dat
     for check in ["uk_gdpr_processing_agreement", "ico_registered", "sanctions_screened"] {
         attest(database, &alice, &[check]);
     }
-    let held = validate(client, &alice, "uk");
+    let held = validate(&server, &alice, "uk");
     assert_eq!((&held["passed"], &held["jurisdiction"]), (&json!(true), &json!("UK")));
     assert!(checks(&held).iter().all(|(_, status)| status == "passed"));
     // The circuit shortens the validity that the operator attested.
@@ -70,24 +69,21 @@ fn validation_explains_every_check_until_the_circuit_is_satisfied(database: &Dat
         let command = [&["attest", &alice.key, "--check"], wrong].concat();
         database.operate_refused(2, &command);
     }
-    let trail = database.operate(&["audit", "list"]);
-    assert_eq!(trail["entries"][2]["action"], "attestation.record");
+    assert_eq!(database.audit()[2]["action"], "attestation.record");
 }
 
 fn a_badge_may_require_a_circuit(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let metrics = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
-    database.operate(&[&["assess", &alice.key], &metrics[..]].concat());
-    let ask = || client.act(&alice, "/v1/badges/issue", &json!({"jurisdiction": "default"}));
+    let alice = server.new_identity();
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
+    let ask = || server.act(&alice, "/v1/badges/issue", &json!({"jurisdiction": "default"}));
     let refused = ask().refused(422, "COMPLIANCE_CIRCUIT_FAILED");
     assert_eq!(checks(&refused).len(), 2);
     for check in ["identity_verified", "sanctions_screened"] {
         attest(database, &alice, &[check]);
     }
     let badge = ask().ok();
-    let page = client.request("GET", &format!("/badges/{}", text(&badge, "badge_id"))).response();
+    let page = server.request("GET", &format!("/badges/{}", text(&badge, "badge_id"))).response();
     assert!(String::from_utf8(page.body).unwrap().contains("DEFAULT"));
     let claims = crate::support::Verifier::claims_of(&text(&badge, "credential"));
     assert_eq!(claims["credentialSubject"]["result"][4]["value"], "DEFAULT, circuits version 1");
@@ -102,35 +98,34 @@ fn a_circuits_file_is_reloaded_and_a_broken_file_is_not_used(database: &Database
     };
     write("FR");
     let server = database.serve_with(&["--circuits", &file.display().to_string()]);
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     // The polls below need a higher limit.
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 100]);
     attest(database, &alice, &["seat"]);
-    validate(client, &alice, "FR");
+    validate(&server, &alice, "FR");
     let knows = |name: &str| {
         let body = json!({"jurisdiction": name});
-        client.act(&alice, "/v1/compliance/validate", &body).status == 200
+        server.act(&alice, "/v1/compliance/validate", &body).status == 200
     };
     assert!(!knows("EU"), "the built-in circuits are gone");
 
     write("DE");
     server.hang_up();
-    eventually("the file is reloaded", SOON, || knows("DE").then_some(()));
+    wait_until("the file is reloaded", || knows("DE"));
     assert!(!knows("FR"));
 
     fs::write(&file, "version = 1\n[jurisdictions.IT]\nchecks = [{name = 'seat', valid = 1}]")
         .unwrap();
     server.hang_up();
-    eventually("the log names the fault", SOON, || {
+    wait_until("the log names the fault", || {
         let log = server.log();
-        (log.contains("the circuits stay as they were") && log.contains("valid")).then_some(())
+        log.contains("the circuits stay as they were") && log.contains("valid")
     });
     assert!(knows("DE") && !knows("IT"));
 
     write("IT");
     server.hang_up();
-    eventually("a fixed file applies", SOON, || knows("IT").then_some(()));
+    wait_until("a fixed file applies", || knows("IT"));
 }
 
 fn changed_circuits_without_a_new_version_cause_a_warning(database: &Database) {
@@ -147,9 +142,7 @@ fn changed_circuits_without_a_new_version_cause_a_warning(database: &Database) {
     let mut reread = || {
         server.hang_up();
         times_read += 1;
-        eventually("the file is reloaded", SOON, || {
-            (reported("circuits read") == times_read).then_some(())
-        });
+        wait_until("the file is reloaded", || reported("circuits read") == times_read);
     };
     reread();
     write(2, "kyc");

@@ -4,9 +4,9 @@ use sealpost_wallet::FormId;
 use serde_json::json;
 
 use crate::support::{
-    Database, SOON, chromium,
+    Database,
     console::{ConsoleServer, Desk, Staff, sign_in},
-    eventually, on_both, on_embedded, root, run_node, text,
+    has, on_both, on_embedded, run_in_browser, text, wait_until,
 };
 
 on_both!(
@@ -21,7 +21,6 @@ on_both!(
     a_form_of_another_site_changes_nothing,
     a_viewer_sees_and_may_not_act,
     a_session_ends_with_sign_out_and_cannot_be_forged,
-    guesses_of_a_password_are_throttled,
     hostile_text_is_escaped,
     the_lists_mark_blocked_keys,
     the_plan_form_shows_the_present_overage,
@@ -40,12 +39,7 @@ fn every_page_works_in_a_browser(database: &Database) {
         "name": staff.name(), "password": staff.password(),
     });
     assert!(text(&known, "key").starts_with("ak_"));
-    let program = root().join("tests/blackbox/oracles/console.mjs");
-    let shots = String::new();
-    let arguments = [server.server.ops_url.as_str(), &chromium(), &known.to_string(), &shots];
-    let ran = run_node(&program, &arguments);
-    let reported = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{reported}");
+    run_in_browser("console.mjs", &server.server.ops_url, &[&known.to_string(), ""]);
 }
 
 fn each_form_performs_its_act(database: &Database) {
@@ -97,18 +91,14 @@ fn each_form_performs_its_act(database: &Database) {
             String::from_utf8_lossy(&response.body)
         );
         let entry = server.act("/audit/list", &json!({"limit": 1}))["entries"][0].clone();
-        assert_eq!(
-            (&entry["actor"], &entry["action"]),
-            (&json!("console:alice"), &json!(action)),
-            "{entry}"
-        );
+        has(&entry, &json!({"actor": "console:alice", "action": action}));
         assert!(entry["detail"].as_str().unwrap().contains("\"reason\":\"r\""), "{entry}");
     }
 }
 
 fn a_form_that_is_sent_twice_acts_once(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
     let path = format!("/console/keys/{}/attest", bob.key);
     let id = FormId::generate().unwrap();
@@ -126,7 +116,7 @@ fn a_form_that_is_sent_twice_acts_once(database: &Database) {
 
 fn a_wrong_form_changes_nothing(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
     let key = format!("/console/keys/{}", bob.key);
     for (path, form, status) in [
@@ -151,7 +141,7 @@ fn a_wrong_form_changes_nothing(database: &Database) {
 
 fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
     let (key, account) =
         (format!("/console/keys/{}", bob.key), format!("/console/accounts/{}", bob.account));
@@ -196,7 +186,7 @@ fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database)
 
 fn the_lists_mark_blocked_keys(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
     let account = format!("/console/accounts/{}", bob.account);
     let are_marked = || {
@@ -264,7 +254,7 @@ fn a_disabled_webhook_shows_its_reason(database: &Database) {
 
 fn a_key_is_found_by_its_names(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity_with_handle("bob");
+    let bob = server.server.new_identity_with_handle("bob");
     server.act("/keys/deactivate", &json!({"api_key_id": bob.key, "reason": "r"}));
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
     let (key, account) =
@@ -297,7 +287,7 @@ fn a_wrong_parameter_in_an_address_shows_an_error_page(database: &Database) {
 
 fn the_plan_form_shows_the_present_overage(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
     let key = format!("/console/keys/{}", bob.key);
     let marked = r#"name="allow_overage" value="yes" checked"#;
@@ -318,7 +308,7 @@ fn the_service_page_shows_nodes_delivery_and_housekeeping(database: &Database) {
 
 fn a_form_of_another_site_changes_nothing(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let alice = Desk::sign_in(&server.ops, Staff::Alice);
     let vera = Desk::sign_in(&server.ops, Staff::Vera);
     let path = format!("/console/keys/{}/state", bob.key);
@@ -348,7 +338,7 @@ fn a_form_of_another_site_changes_nothing(database: &Database) {
 
 fn a_viewer_sees_and_may_not_act(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.client().new_identity();
+    let bob = server.server.new_identity();
     let desk = Desk::sign_in(&server.ops, Staff::Vera);
     let key = format!("/console/keys/{}", bob.key);
     let page = desk.page(&format!("{key}/state"));
@@ -390,24 +380,9 @@ fn a_session_ends_with_sign_out_and_cannot_be_forged(database: &Database) {
     drop(server);
     let brief = ConsoleServer::start(database, &["--console-session-ttl", "1ms"]);
     let desk = Desk::sign_in(&brief.ops, Staff::Alice);
-    eventually("the session ends", SOON, || {
-        (desk.get("/console").header("location") == Some("/console/sign-in")).then_some(())
+    wait_until("the session ends", || {
+        desk.get("/console").header("location") == Some("/console/sign-in")
     });
-}
-
-fn guesses_of_a_password_are_throttled(database: &Database) {
-    let server = ConsoleServer::start(database, &["--console-sign-ins-per-minute", "3"]);
-    // The limit is for a minute of the clock, so at most six guesses are admitted at its turn.
-    let guesses: Vec<_> = (0..8)
-        .map(|number| sign_in(&server.ops, "alice", &format!("guess number {number}")))
-        .collect();
-    let statuses: Vec<_> = guesses.iter().map(|response| response.status).collect();
-    assert!(statuses.iter().all(|status| [401, 429].contains(status)), "{statuses:?}");
-    assert_eq!(statuses.first(), Some(&401));
-    let throttled = guesses.iter().find(|response| response.status == 429).unwrap();
-    assert!(throttled.header("retry-after").is_some());
-    assert!(!server.server.log().contains("guess number"));
-    assert!(server.server.log().contains("a sign-in of an operator failed"));
 }
 
 fn hostile_text_is_escaped(database: &Database) {
@@ -441,11 +416,11 @@ fn hostile_text_is_escaped(database: &Database) {
 fn a_session_holds_on_every_node() {
     let database = Database::postgres();
     let nodes = [ConsoleServer::start(&database, &[]), ConsoleServer::start(&database, &[])];
-    let bob = nodes[0].server.client().new_identity();
+    let bob = nodes[0].server.new_identity();
     let desk = Desk::sign_in(&nodes[0].ops, Staff::Alice);
     let other = Desk { ops: &nodes[1].ops, cookie: desk.cookie.clone() };
     let path = format!("/console/keys/{}/plan", bob.key);
     assert_eq!(other.submit(&path, "plan=builder&reason=r").status, 303);
     assert!(desk.page(&format!("/console/keys/{}", bob.key)).contains("builder"));
-    assert_eq!(nodes[0].server.client().status(&bob).ok()["plan"], "builder");
+    assert_eq!(nodes[0].server.status(&bob).ok()["plan"], "builder");
 }

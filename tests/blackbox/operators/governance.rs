@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Receiver, Server, on_both, text};
+use crate::support::{Client, Database, Identity, Receiver, Server, has, on_both, text};
 
 on_both!(
     a_council_action_on_a_key_blocks_that_key,
@@ -15,10 +15,7 @@ on_both!(
 fn a_council_action_on_a_key_blocks_that_key(database: &Database) {
     let scene = Scene::new(database);
     let decision = database.operate(&council("enforce", &scene.bob.key));
-    assert_eq!(
-        (&decision["subject"], &decision["status"]),
-        (&json!(scene.bob.key), &json!("enforced"))
-    );
+    has(&decision, &json!({"subject": scene.bob.key, "status": "enforced"}));
     scene.check_blocked(&scene.bob, "council_action");
     scene.check_free(&scene.sibling);
     database.operate(&council("lift", &scene.bob.key));
@@ -111,8 +108,8 @@ impl Scene {
         }
         // Every node has the keys in its cache.
         for node in &nodes {
-            node.client().send(&alice, "bob", "x").ok();
-            node.client().send(&bob, &alice.key, "x").ok();
+            node.send(&alice, "bob", "x").ok();
+            node.send(&bob, &alice.key, "x").ok();
         }
         Self { nodes, receiver: Receiver::start(), alice, bob, sibling }
     }
@@ -135,10 +132,8 @@ impl Scene {
                 client.send(&self.alice, &identity.key, "x").refused(403, "GOVERNANCE_BLOCKED");
             assert_eq!(problem["field"], "to");
             let status = client.status(identity).ok();
-            assert_eq!(
-                (&status["status"], &status["governance"]["blocked"]),
-                (&json!("active"), &json!(true))
-            );
+            assert_eq!(status["status"], "active");
+            assert_eq!(status["governance"]["blocked"], true);
             let reason = &status["governance"]["reasons"][0];
             assert_eq!((&reason["kind"], &reason["status"]), (&json!(kind), &json!("enforced")));
             assert_eq!(reason["reason"], REASON);
@@ -146,7 +141,7 @@ impl Scene {
             client.manage(identity, &json!({"action": "list"})).ok();
             let delete = json!({"action": "delete", "webhook_id": "wh_x"});
             client.manage(identity, &delete).refused(404, "WEBHOOK_NOT_FOUND");
-            let secret = self.bob.login_secret.as_ref().unwrap();
+            let secret = self.bob.secret();
             let session = client.login(&identity.account, secret).ok();
             client.post("/v1/auth/logout").token(&text(&session, "session_token")).response().ok();
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Database, Reaction, Receiver, SOON, eventually, on_both, run, text};
+use crate::support::{Database, Reaction, Receiver, SOON, eventually, has, on_both, run, text};
 
 on_both!(
     accounts_are_listed_and_shown,
@@ -22,11 +22,10 @@ fn column(lines: &[Value], field: &str) -> Vec<String> {
 
 fn accounts_are_listed_and_shown(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
-    let sibling = client.sibling(&alice);
+    let (alice, bob) = (server.new_identity_with_handle("alice"), server.new_identity());
+    let sibling = server.sibling(&alice);
     let target = json!({"url": "https://93.184.216.34/", "events": ["envelope.received"]});
-    client.act(&sibling, "/v1/webhooks/register", &target).ok();
+    server.act(&sibling, "/v1/webhooks/register", &target).ok();
     database.operate(&["partner", "assign", &bob.account, "acme"]);
     database.operate(&["key", "deactivate", &sibling.key]);
 
@@ -44,26 +43,21 @@ fn accounts_are_listed_and_shown(database: &Database) {
 
     let shown = database.operate(&["account", "show", &alice.account]);
     let keys = shown["keys"].as_array().unwrap();
-    assert_eq!(
-        (&shown["key_count"], &shown["session_count"], &shown["webhook_count"]),
-        (&json!(2), &json!(1), &json!(1))
-    );
+    has(&shown, &json!({"key_count": 2, "session_count": 1, "webhook_count": 1}));
     assert_eq!(text(&shown, "created_at"), created_at);
     assert_eq!(column(keys, "api_key_id"), [&*sibling.key, &alice.key]);
     assert_eq!(column(keys, "status"), ["deactivated", "active"]);
     assert_eq!(keys[1]["handle"], "alice");
 
-    let shown = run(database.admin_command(&["account", "show", &alice.account]));
-    assert_eq!((shown.status, shown.stderr.as_str()), (Some(0), ""));
-    assert_eq!(shown.stdout.lines().filter(|line| line.starts_with("ak_")).count(), 2, "{shown:?}");
-    assert!(shown.stdout.contains(&format!("created_at      {created_at}\n")), "{shown:?}");
+    let stdout = run(database.admin_command(&["account", "show", &alice.account])).ok();
+    assert_eq!(stdout.lines().filter(|line| line.starts_with("ak_")).count(), 2, "{stdout}");
+    assert!(stdout.contains(&format!("created_at      {created_at}\n")), "{stdout}");
 }
 
 fn keys_are_listed_by_every_filter(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
-    let sibling = client.sibling(&alice);
+    let (alice, bob) = (server.new_identity_with_handle("alice"), server.new_identity());
+    let sibling = server.sibling(&alice);
     database.operate(&["key", "deactivate", &bob.key]);
     database.operate(&["plan", "set", &bob.key, "builder"]);
     for (filter, expected) in [
@@ -92,20 +86,19 @@ fn keys_are_listed_by_every_filter(database: &Database) {
 
 fn a_list_continues_at_its_cursor(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
-    let mut keys: Vec<_> = (0..4).map(|_| server.client().sibling(&alice).key).collect();
+    let alice = server.new_identity();
+    let mut keys: Vec<_> = (0..4).map(|_| server.sibling(&alice).key).collect();
     keys.insert(0, alice.key);
     keys.reverse();
     let page = |cursor: &str| {
         let arguments = ["key", "list", "--limit", "2", "--cursor", cursor];
         let arguments = if cursor.is_empty() { &arguments[..4] } else { &arguments };
-        let ended = run(database.admin_command(arguments));
-        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+        let stdout = run(database.admin_command(arguments)).ok();
         assert_eq!(
             column(&database.operate_lines(arguments), "api_key_id"),
-            ended.stdout.lines().filter_map(first_word).collect::<Vec<_>>()
+            stdout.lines().filter_map(first_word).collect::<Vec<_>>()
         );
-        ended.stdout
+        stdout
     };
     let (mut found, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -123,12 +116,11 @@ fn first_word(line: &str) -> Option<&str> {
 
 fn stats_count_what_is_stored(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    client.sibling(&alice);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    server.sibling(&alice);
     database.operate(&["plan", "set", &bob.key, "builder"]);
-    client.send(&alice, &bob.key, "one").ok();
-    client.send(&alice, &bob.key, "two").ok();
+    server.send(&alice, &bob.key, "one").ok();
+    server.send(&alice, &bob.key, "two").ok();
     let stats = database.operate(&["stats"]);
     for (field, expected) in [
         ("accounts", json!(2)),
@@ -187,7 +179,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn lists_refuse_what_they_do_not_know(database: &Database) {
     let server = database.serve();
-    server.client().new_identity();
+    server.new_identity();
     for arguments in [
         &["account", "list", "--cursor", "ak_01kxk83ffmfe7rw98sdqcq10h0"][..],
         &["account", "list", "--limit", "0"],
@@ -208,9 +200,8 @@ fn lists_refuse_what_they_do_not_know(database: &Database) {
 
 fn ended_sessions_are_rejected(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let statuses = || [&alice, &bob].map(|identity| client.status(identity).status);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let statuses = || [&alice, &bob].map(|identity| server.status(identity).status);
     assert_eq!(statuses(), [200, 200]);
     assert_eq!(
         database.operate(&["session", "end", &alice.account]),
@@ -223,12 +214,11 @@ fn ended_sessions_are_rejected(database: &Database) {
     );
     assert_eq!(statuses(), [401, 401]);
     // The login secret stays valid.
-    client.login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
+    server.log_in(&alice).ok();
 
-    let listed = database.operate(&["audit", "list"]);
-    let entries = listed["entries"].as_array().unwrap();
-    assert_eq!(column(entries, "action"), ["session.end"; 2]);
-    assert_eq!(column(entries, "subject"), [&*alice.account, "all"]);
+    let entries = database.audit();
+    assert_eq!(column(&entries, "action"), ["session.end"; 2]);
+    assert_eq!(column(&entries, "subject"), [&*alice.account, "all"]);
     assert!(entries.iter().all(|entry| text(entry, "detail").contains("\"sessions\":1")));
 
     let unknown = ["session", "end", "acct_01kxk83ffmfe7rw98sdqcq10h0"];
@@ -236,16 +226,15 @@ fn ended_sessions_are_rejected(database: &Database) {
     assert!(refused.contains("there is no open account with this id"), "{refused}");
     database.operate_refused(2, &["session", "end"]);
     database.operate_refused(2, &["session", "end", &alice.account, "--all"]);
-    assert_eq!(database.operate(&["audit", "list"])["entries"].as_array().unwrap().len(), 2);
+    assert_eq!(database.audit().len(), 2);
 }
 
 fn a_webhook_is_listed_and_disabled(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let sibling = client.sibling(&alice);
+    let alice = server.new_identity();
+    let sibling = server.sibling(&alice);
     let target = json!({"url": "https://93.184.216.34/hook", "events": ["envelope.received"]});
-    let register = |by| text(&client.act(by, "/v1/webhooks/register", &target).ok(), "webhook_id");
+    let register = |by| text(&server.act(by, "/v1/webhooks/register", &target).ok(), "webhook_id");
     let (first, second) = (register(&alice), register(&sibling));
     let list = |owner: &[&str]| {
         column(&database.operate_lines(&[&["webhook", "list"], owner].concat()), "webhook_id")
@@ -257,14 +246,14 @@ fn a_webhook_is_listed_and_disabled(database: &Database) {
 
     let disabled = database.operate(&["webhook", "disable", &first]);
     assert_eq!((&disabled["status"], &disabled["webhook_id"]), (&json!("disabled"), &json!(first)));
-    let seen = client.act(&alice, "/v1/webhooks", &json!({"action": "list"})).ok();
+    let seen = server.act(&alice, "/v1/webhooks", &json!({"action": "list"})).ok();
     assert_eq!(seen["webhooks"][0]["status"], "disabled", "{seen}");
     // A message to the key is stored, and its delivery waits without a lease.
-    client.send(&sibling, &alice.key, "hello").ok();
+    server.send(&sibling, &alice.key, "hello").ok();
     assert_eq!(database.count("deliveries"), 1);
     assert_eq!(database.count("deliveries WHERE lease IS NULL AND attempts = 0"), 1);
 
-    let entry = database.operate(&["audit", "list"])["entries"][0].clone();
+    let entry = database.audit().remove(0);
     assert_eq!(
         (text(&entry, "action"), text(&entry, "subject")),
         ("webhook.disable".into(), first.clone())

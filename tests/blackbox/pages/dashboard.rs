@@ -5,8 +5,8 @@ use sealpost_wallet::{FormId, RecoveryCode};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Reaction, Receiver, Response, SOON, Server, chromium, eventually,
-    on_both, on_embedded, root, run_node, sign_in, text, within_one_minute,
+    Browser, Client, Database, Reaction, Receiver, Response, SOON, Server, eventually, on_both,
+    on_embedded, run_in_browser, sign_in, text, wait_until, within_one_minute,
 };
 
 on_both!(
@@ -43,29 +43,23 @@ on_embedded!(
 
 fn every_page_works_in_a_browser(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,10ms,10ms,10ms"]);
-    let known = identity_with_history(database, server.client()).to_string();
-    let program = root().join("tests/blackbox/oracles/dashboard.mjs");
-    let ran = run_node(&program, &[&server.url, &chromium(), &known]);
-    let reported = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{reported}");
+    let known = identity_with_history(database, &server).to_string();
+    run_in_browser("dashboard.mjs", &server.url, &[&known]);
 }
 
 fn the_event_log_is_followed_live_in_a_browser(database: &Database) {
     let settings = ["--live-logs-per-account", "1", "--webhook-retry-schedule", "10ms,10ms"];
     let server = database.serve_with(&settings);
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth < 2 { 500 } else { 204 }));
-    let alice = client.new_identity();
-    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
-    let event = text(&client.send(&alice, &alice.key, "x").ok(), "envelope_id");
-    eventually("all attempts are logged", SOON, || (database.count("attempts") == 3).then_some(()));
+    let alice = server.new_identity();
+    let hook = text(&server.register(&alice, &receiver.url), "webhook_id");
+    let event = text(&server.send(&alice, &alice.key, "x").ok(), "envelope_id");
+    wait_until("all attempts are logged", || database.count("attempts") == 3);
     let known = json!({
         "id": alice.account, "secret": alice.login_secret, "key": alice.key, "token": alice.token,
         "hook": hook, "event": event,
     });
-    let program = root().join("tests/blackbox/oracles/live.mjs");
-    let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    run_in_browser("live.mjs", &server.url, &[&known.to_string()]);
     // An open stream does not delay the stop.
     server.stop();
 }
@@ -96,14 +90,13 @@ fn identity_with_history(database: &Database, client: &Client) -> Value {
 
 fn a_cross_site_form_changes_nothing(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, mallory) = (client.new_identity(), client.new_identity());
+    let (alice, mallory) = (server.new_identity(), server.new_identity());
     for headers in [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")] {
-        let response = sign_in(client, &alice, &[headers]);
+        let response = sign_in(&server, &alice, &[headers]);
         assert_eq!((response.status, response.header("set-cookie")), (403, None), "{headers:?}");
     }
-    let browser = Browser::sign_in(client, &alice);
-    let (own, other) = (browser.form_token(), Browser::sign_in(client, &mallory).form_token());
+    let browser = Browser::sign_in(&server, &alice);
+    let (own, other) = (browser.form_token(), Browser::sign_in(&server, &mallory).form_token());
     assert_ne!(own, other);
     let revoke = format!("/dashboard/keys/{}/revoke", alice.key);
     let form = |token: &str| format!("form_token={token}&typed={}", alice.key);
@@ -114,21 +107,20 @@ fn a_cross_site_form_changes_nothing(database: &Database) {
         assert_eq!(response.status, 403, "{token} {site}");
         assert!(String::from_utf8_lossy(&response.body).contains("Nothing was done"));
     }
-    assert_eq!(client.status(&alice).ok()["status"], "active");
+    assert_eq!(server.status(&alice).ok()["status"], "active");
     assert_eq!(browser.post(&revoke, &form(&own), "same-origin").status, 303);
-    client.status(&alice).refused(403, "KEY_INACTIVE");
+    server.status(&alice).refused(403, "KEY_INACTIVE");
 }
 
 /// The referrer policy of the pages must allow the header `Origin`. With `no-referrer`, a browser sends `Origin: null`.
 fn a_form_is_accepted_by_its_origin_without_sec_fetch_site(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     for (origin, status) in [(server.url.as_str(), 303), ("null", 403)] {
-        assert_eq!(sign_in(client, &alice, &[("Origin", origin)]).status, status, "{origin}");
+        assert_eq!(sign_in(&server, &alice, &[("Origin", origin)]).status, status, "{origin}");
     }
-    let browser = Browser::sign_in(client, &alice);
-    let stranger = client.request("GET", "/dashboard/sign-in").response();
+    let browser = Browser::sign_in(&server, &alice);
+    let stranger = server.get("/dashboard/sign-in");
     for response in [browser.get("/dashboard"), browser.get("/dashboard/nowhere"), stranger] {
         assert_eq!(response.header("referrer-policy"), Some("same-origin"));
     }
@@ -136,10 +128,9 @@ fn a_form_is_accepted_by_its_origin_without_sec_fetch_site(database: &Database) 
 
 fn another_account_is_not_shown(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let hook = text(&client.register(&bob, "http://127.0.0.1:9999/hook"), "webhook_id");
-    let browser = Browser::sign_in(client, &alice);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let hook = text(&server.register(&bob, "http://127.0.0.1:9999/hook"), "webhook_id");
+    let browser = Browser::sign_in(&server, &alice);
     for path in [
         format!("/dashboard/keys/{}", bob.key),
         format!("/dashboard/keys/{}/revoke", bob.key),
@@ -153,37 +144,35 @@ fn another_account_is_not_shown(database: &Database) {
     let form = format!("form_token={token}&typed={}", bob.key);
     let revoke = format!("/dashboard/keys/{}/revoke", bob.key);
     assert_eq!(browser.post(&revoke, &form, "same-origin").status, 404);
-    assert_eq!(client.status(&bob).ok()["status"], "active");
+    assert_eq!(server.status(&bob).ok()["status"], "active");
     assert!(!browser.page("/dashboard").contains(&bob.key));
 }
 
 fn page_views_use_no_plan_limits(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let browser = Browser::sign_in(client, &alice);
-    let before = client.status(&alice).ok();
+    let alice = server.new_identity();
+    let browser = Browser::sign_in(&server, &alice);
+    let before = server.status(&alice).ok();
     for _ in 0..5 {
         browser.page("/dashboard");
         browser.page(&format!("/dashboard/keys/{}", alice.key));
     }
     let used = |status: &Value| status["usage"]["day"]["used"].as_u64().unwrap();
-    assert_eq!(used(&client.status(&alice).ok()), used(&before) + 1);
+    assert_eq!(used(&server.status(&alice).ok()), used(&before) + 1);
 }
 
 fn page_views_and_forms_are_rate_limited_by_session(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=9"]);
-    let client = server.client();
     // Each run creates a new account without earlier requests.
     let (looked, acted, other) = within_one_minute(|| {
-        let (alice, bob) = (client.new_identity(), client.new_identity());
-        let browser = Browser::sign_in(client, &alice);
+        let (alice, bob) = (server.new_identity(), server.new_identity());
+        let browser = Browser::sign_in(&server, &alice);
         let token = browser.form_token();
         let make = format!("form_token={token}&label=");
         let acted: Vec<Response> =
             (0..2).map(|_| browser.post("/dashboard/keys", &make, "same-origin")).collect();
         let looked: Vec<Response> = (0..2).map(|_| browser.get("/dashboard")).collect();
-        (looked, acted, Browser::sign_in(client, &bob).get("/dashboard"))
+        (looked, acted, Browser::sign_in(&server, &bob).get("/dashboard"))
     });
     let statuses =
         |responses: &[Response]| responses.iter().map(|one| one.status).collect::<Vec<_>>();
@@ -191,8 +180,7 @@ fn page_views_and_forms_are_rate_limited_by_session(database: &Database) {
     assert_eq!(statuses(&looked), [429, 429]);
     assert_eq!(other.status, 200);
     for response in looked {
-        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
-        assert!((1..=60).contains(&wait), "{wait}");
+        response.check_wait();
         assert_eq!(response.header("content-type"), Some("text/html; charset=utf-8"));
         assert!(String::from_utf8_lossy(&response.body).contains("Too many requests"));
     }
@@ -200,11 +188,11 @@ fn page_views_and_forms_are_rate_limited_by_session(database: &Database) {
 
 fn identities_made_on_the_dashboard_count_as_activations_of_the_address(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     server.stop();
     let made = within_one_minute(|| {
         let server = database.serve_with(&["--activations-per-minute=2"]);
-        let browser = Browser::sign_in(server.client(), &alice);
+        let browser = Browser::sign_in(&server, &alice);
         let form = format!("form_token={}&label=another", browser.form_token());
         let make = |_| browser.post("/dashboard/keys", &form, "same-origin");
         (0..3).map(make).collect::<Vec<_>>()
@@ -216,10 +204,9 @@ fn identities_made_on_the_dashboard_count_as_activations_of_the_address(database
 
 fn the_page_of_an_inactive_key_explains_why_it_cannot_be_changed(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let hook = text(&client.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
-    let browser = Browser::sign_in(client, &alice);
+    let alice = server.new_identity();
+    let hook = text(&server.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
+    let browser = Browser::sign_in(&server, &alice);
     let key = format!("/dashboard/keys/{}", alice.key);
     let page = format!("{key}/webhooks/{hook}");
     let form = |what: &str| format!("form_token={}&do={what}&hours=1", browser.form_token());
@@ -242,13 +229,12 @@ fn the_page_of_an_inactive_key_explains_why_it_cannot_be_changed(database: &Data
 
 fn a_rejected_form_has_the_status_of_its_fault(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
+    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("bob"));
     let mut wrong = alice.clone();
     wrong.login_secret.clone_from(&bob.login_secret);
-    let response = sign_in(client, &wrong, &[]);
+    let response = sign_in(&server, &wrong, &[]);
     assert_eq!((response.status, response.header("www-authenticate")), (401, Some("Bearer")));
-    let browser = Browser::sign_in(client, &alice);
+    let browser = Browser::sign_in(&server, &alice);
     let own = format!("form_token={}", browser.form_token());
     let hooks = format!("/dashboard/keys/{}/webhooks", alice.key);
     for (path, form, status, why) in [
@@ -264,24 +250,22 @@ fn a_rejected_form_has_the_status_of_its_fault(database: &Database) {
     }
     for (path, allowed) in [("/dashboard/sign-out", "POST"), ("/dashboard/keys", "GET, HEAD, POST")]
     {
-        let response = client.request("PUT", path).response();
+        let response = server.request("PUT", path).response();
         assert_eq!((response.status, response.header("allow")), (405, Some(allowed)), "{path}");
     }
     server.stop();
     let throttled = within_one_minute(|| {
         let server = database.serve_with(&["--logins-per-minute=1"]);
-        [sign_in(server.client(), &alice, &[]), sign_in(server.client(), &alice, &[])]
+        [sign_in(&server, &alice, &[]), sign_in(&server, &alice, &[])]
     });
     assert_eq!(throttled.each_ref().map(|response| response.status), [303, 429]);
-    let wait: u64 = throttled[1].header("retry-after").unwrap().parse().unwrap();
-    assert!((1..=60).contains(&wait), "{wait}");
+    throttled[1].check_wait();
 }
 
 fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
     let server = database.serve_with(&["--events", "v1.1"]);
-    let client = server.client();
-    let alice = client.new_identity();
-    let browser = Browser::sign_in(client, &alice);
+    let alice = server.new_identity();
+    let browser = Browser::sign_in(&server, &alice);
     let key = format!("/dashboard/keys/{}", alice.key);
     let page = browser.page(&format!("{key}/webhooks"));
     for event in ["envelope.bounced", "envelope.received", "identity.rotated", "usage.threshold"] {
@@ -296,7 +280,7 @@ fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
     assert!(String::from_utf8_lossy(&response.body).contains("Choose at least one event."));
     assert_eq!(post("&events=envelope.sent").status, 400);
     assert_eq!(post("&events=usage.threshold&events=identity.rotated").status, 303);
-    let listed = client.manage(&alice, &json!({"action": "list"})).ok();
+    let listed = server.manage(&alice, &json!({"action": "list"})).ok();
     let hook = &listed["webhooks"][0];
     assert_eq!(hook["events"], json!(["usage.threshold", "identity.rotated"]));
     let shown = browser.page(&format!("{key}/webhooks/{}", text(hook, "webhook_id")));
@@ -306,16 +290,15 @@ fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
     );
     server.stop();
     let server = database.serve();
-    let page = Browser::sign_in(server.client(), &alice).page(&format!("{key}/webhooks"));
+    let page = Browser::sign_in(&server, &alice).page(&format!("{key}/webhooks"));
     assert!(!page.contains("name=\"events\""), "{page}");
 }
 
 fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    let hook = text(&client.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
-    let browser = Browser::sign_in(client, &alice);
+    let alice = server.new_identity();
+    let hook = text(&server.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
+    let browser = Browser::sign_in(&server, &alice);
     let page = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
     let linked = browser.page(&format!("{page}?done=recovered&count=4321"));
     assert!(!linked.contains("4321") && !linked.contains("role=\"status\""), "{linked}");
@@ -325,14 +308,13 @@ fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Datab
 
 fn links_and_redirects_include_the_path_of_the_base_url(database: &Database) {
     let server = database.serve_with(&["--base-url", "https://example.org/seal/"]);
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let location = |response: &Response| response.header("location").unwrap().to_owned();
-    let stranger = client.request("GET", "/dashboard").response();
+    let stranger = server.get("/dashboard");
     assert_eq!(location(&stranger), "/seal/dashboard/sign-in");
-    assert_eq!(location(&sign_in(client, &alice, &[])), "/seal/dashboard");
-    let browser = Browser::sign_in(client, &alice);
-    let hook = client.register(&alice, "http://127.0.0.1:9999/hook");
+    assert_eq!(location(&sign_in(&server, &alice, &[])), "/seal/dashboard");
+    let browser = Browser::sign_in(&server, &alice);
+    let hook = server.register(&alice, "http://127.0.0.1:9999/hook");
     let key = format!("/dashboard/keys/{}", alice.key);
     let hook = format!("{key}/webhooks/{}", text(&hook, "webhook_id"));
     let revoke = format!("{key}/revoke");
@@ -352,8 +334,7 @@ fn links_and_redirects_include_the_path_of_the_base_url(database: &Database) {
 
 fn the_cookie_is_restricted_to_this_service(database: &Database) {
     let cookie_of = |server: &Server| {
-        let client = server.client();
-        let response = sign_in(client, &client.new_identity(), &[]);
+        let response = sign_in(&server, &server.new_identity(), &[]);
         response.header("set-cookie").unwrap().to_owned()
     };
     let server = database.serve();
@@ -375,9 +356,8 @@ fn the_cookie_is_restricted_to_this_service(database: &Database) {
 
 fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
-    let browser = Browser::sign_in(client, &bob);
+    let (alice, bob) = (server.new_identity_with_handle("alice"), server.new_identity());
+    let browser = Browser::sign_in(&server, &bob);
     let token = browser.form_token();
     let submit = |fields: &str| {
         let form = format!("form_token={token}&{fields}");
@@ -387,16 +367,16 @@ fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
     assert!(page().contains(r#"<option value="anyone" selected>"#));
     assert_eq!(submit("do=accept&accept=allowlist&receipts=none").status, 303);
     assert!(page().contains(r#"<option value="allowlist" selected>"#));
-    client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
+    server.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
     assert_eq!(submit("do=allow&names=%40alice").status, 303);
-    client.send(&alice, &bob.key, "x").ok();
+    server.send(&alice, &bob.key, "x").ok();
     assert!(page().contains("@alice"), "a listed sender has its name");
     assert_eq!(submit(&format!("do=unallow&names={}", alice.key)).status, 303);
-    client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
+    server.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
     let policy = json!({
         "accept": "allowlist", "receipts": "none", "listed": false, "allowed": [], "blocked": [],
     });
-    assert_eq!(client.act(&bob, "/v1/did/policy", &json!({})).ok(), policy);
+    assert_eq!(server.act(&bob, "/v1/did/policy", &json!({})).ok(), policy);
     for names in ["", "+++", "%2C+%2C"] {
         let without = submit(&format!("do=block&names={names}"));
         assert_eq!(without.status, 422, "{names}");
@@ -411,11 +391,10 @@ fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
 
 fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    client.register(&bob, "http://127.0.0.1:9999/");
-    let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
-    let browser = Browser::sign_in(client, &bob);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    server.register(&bob, "http://127.0.0.1:9999/");
+    let envelope = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let browser = Browser::sign_in(&server, &bob);
     let page = |event: &str| format!("/dashboard/keys/{}/events/{event}", bob.key);
     let shown = browser.page(&page(&envelope));
     assert!(
@@ -428,49 +407,45 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
     }
     let shown = browser.submit(&page(&envelope), "");
     assert!(shown.contains("\u{2068}somebody\u{2069} is blocked"), "{shown}");
-    client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
+    server.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
 }
 
 fn a_failing_webhook_is_marked_on_all_pages_until_it_succeeds(database: &Database) {
     let settings = ["--webhook-retry-schedule=10ms", "--dashboard-per-minute=0"];
     let server = database.serve_with(&settings);
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let receiver = Receiver::reacting(|nth| match nth {
         0 | 1 => Reaction::Status(500),
         _ => Reaction::Status(204),
     });
-    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
-    client.send(&alice, &alice.key, "x").ok();
-    let browser = Browser::sign_in(client, &alice);
+    let hook = text(&server.register(&alice, &receiver.url), "webhook_id");
+    server.send(&alice, &alice.key, "x").ok();
+    let browser = Browser::sign_in(&server, &alice);
     let key = format!("/dashboard/keys/{}", alice.key);
     let tab = format!("{key}/webhooks");
     let pages = ["/dashboard".to_owned(), tab.clone(), format!("{tab}/{hook}")];
     let failing = "class=\"badge bad\">failing";
-    eventually("all pages show the failing webhook", SOON, || {
-        pages.iter().all(|page| browser.page(page).contains(failing)).then_some(())
+    wait_until("all pages show the failing webhook", || {
+        pages.iter().all(|page| browser.page(page).contains(failing))
     });
     assert!(browser.page("/dashboard").contains("1 webhook needs attention"));
-    eventually("both attempts are counted", SOON, || {
-        browser.page(&tab).contains("2 failed").then_some(())
-    });
-    client.send(&alice, &alice.key, "x").ok();
+    wait_until("both attempts are counted", || browser.page(&tab).contains("2 failed"));
+    server.send(&alice, &alice.key, "x").ok();
     receiver.await_requests(3);
-    eventually("the webhook is healthy", SOON, || {
-        (!browser.page("/dashboard").contains("needs attention")).then_some(())
+    wait_until("the webhook is healthy", || {
+        !browser.page("/dashboard").contains("needs attention")
     });
     assert!(browser.page(&pages[2]).contains("33 %"));
 }
 
 fn the_chart_includes_the_newest_messages(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for _ in 0..3 {
-        client.send(&alice, &bob.key, "x").ok();
+        server.send(&alice, &bob.key, "x").ok();
     }
     let page = |identity| {
-        Browser::sign_in(client, identity).page(&format!("/dashboard/keys/{}", identity.key))
+        Browser::sign_in(&server, identity).page(&format!("/dashboard/keys/{}", identity.key))
     };
     let shown = page(&alice);
     assert!(shown.contains("3 of 1,000 messages this month"), "{shown}");
@@ -480,18 +455,15 @@ fn the_chart_includes_the_newest_messages(database: &Database) {
 
 fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=0"]);
-    let client = server.client();
-    let (alice, mallory) = (client.new_identity(), client.new_identity());
+    let (alice, mallory) = (server.new_identity(), server.new_identity());
     let (first, second) = (Receiver::start(), Receiver::start());
-    let hook = text(&client.register(&alice, &first.url), "webhook_id");
-    client.register(&alice, &second.url);
-    let envelope = text(&client.send(&alice, &alice.key, "x").ok(), "envelope_id");
-    let browser = Browser::sign_in(client, &alice);
+    let hook = text(&server.register(&alice, &first.url), "webhook_id");
+    server.register(&alice, &second.url);
+    let envelope = text(&server.send(&alice, &alice.key, "x").ok(), "envelope_id");
+    let browser = Browser::sign_in(&server, &alice);
     let log = format!("/dashboard/keys/{}/events", alice.key);
     let entries = |page: &str| page.matches("class=\"tag succeeded\"").count();
-    eventually("both attempts are listed", SOON, || {
-        (entries(&browser.page(&log)) == 2).then_some(())
-    });
+    wait_until("both attempts are listed", || entries(&browser.page(&log)) == 2);
     assert_eq!(entries(&browser.page(&format!("{log}?webhook={hook}&state=succeeded"))), 1);
     assert_eq!(entries(&browser.page(&format!("{log}?state=exhausted"))), 0);
     assert_eq!(entries(&browser.page(&format!("{log}?before=2099-01-31T12:00"))), 2);
@@ -504,7 +476,7 @@ fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
     assert!(select(&envelope).contains("1 event is sent again now."));
     assert_eq!(first.await_requests(2).len(), 2);
     assert!(select("env_01h455vb4pex5vsknk084sn02q").contains("role=\"alert\""));
-    let stranger = Browser::sign_in(client, &mallory);
+    let stranger = Browser::sign_in(&server, &mallory);
     for path in [log.clone(), format!("{log}/{envelope}")] {
         assert_eq!(stranger.get(&path).status, 404, "{path}");
     }
@@ -514,10 +486,9 @@ fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
 
 fn a_redelivery_of_no_event_or_too_many_events_says_why(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=0"]);
-    let client = server.client();
-    let alice = client.new_identity();
-    let hook = text(&client.register(&alice, "http://127.0.0.1:9999/"), "webhook_id");
-    let browser = Browser::sign_in(client, &alice);
+    let alice = server.new_identity();
+    let hook = text(&server.register(&alice, "http://127.0.0.1:9999/"), "webhook_id");
+    let browser = Browser::sign_in(&server, &alice);
     let log = format!("/dashboard/keys/{}/events", alice.key);
     let webhook = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
     // These ids have the length of real ones, so the form with 150 events is the longest form of the page.
@@ -564,11 +535,10 @@ fn the_page_of_an_event_shows_its_request_as_it_was_sent(database: &Database) {
 
 fn a_test_event_is_sent_from_the_page_of_a_webhook(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
-    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
-    let browser = Browser::sign_in(client, &alice);
+    let hook = text(&server.register(&alice, &receiver.url), "webhook_id");
+    let browser = Browser::sign_in(&server, &alice);
     let page = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
     let test = || browser.submit(&page, "do=test");
     assert!(test().contains("arrived: the receiver responded 204"));
@@ -587,16 +557,13 @@ fn a_recovery_code_and_a_deep_link_work_in_a_browser(database: &Database) {
 /// Runs a program that uses the dashboard of a fresh server in a browser.
 fn browse(database: &Database, program: &str) {
     let server = database.serve_with(&["--dashboard-per-minute=0", "--events", "v1.1"]);
-    let program = root().join("tests/blackbox/oracles").join(program);
-    let ran = run_node(&program, &[&server.url, &chromium()]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    run_in_browser(program, &server.url, &[]);
 }
 
 /// A second click sends the form again, and the browser drops the first response.
 fn a_recovery_that_is_sent_twice_shows_its_secrets_twice(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let activated = client.activate(&json!({"label": "somebody"})).ok();
+    let activated = server.activate(&json!({"label": "somebody"})).ok();
     let id = FormId::generate().unwrap();
     let recover = |code: &str| {
         let form = format!(
@@ -604,7 +571,7 @@ fn a_recovery_that_is_sent_twice_shows_its_secrets_twice(database: &Database) {
             text(&activated, "account_id"),
             id.expose()
         );
-        let request = client.post("/dashboard/recover").header("Sec-Fetch-Site", "same-origin");
+        let request = server.post("/dashboard/recover").header("Sec-Fetch-Site", "same-origin");
         request.body("application/x-www-form-urlencoded", form.as_bytes()).response()
     };
     let wrong = recover(RecoveryCode::generate().unwrap().expose());
@@ -620,7 +587,7 @@ fn a_recovery_that_is_sent_twice_shows_its_secrets_twice(database: &Database) {
 fn a_form_of_another_site_ends_no_session(database: &Database) {
     let server = database.serve();
     // The browser sends no `SameSite=Lax` cookie with a form of another site.
-    let request = server.client().post("/dashboard/keys").header("Sec-Fetch-Site", "cross-site");
+    let request = server.post("/dashboard/keys").header("Sec-Fetch-Site", "cross-site");
     let response = request.body("application/x-www-form-urlencoded", b"label=x").response();
     assert_eq!(response.status, 303);
     assert_eq!(response.header("location"), Some("/dashboard/sign-in"));
@@ -659,7 +626,7 @@ fn a_form_acts_once_also_on_another_node(database: &Database) {
     let page = browser.follow(&late);
     assert!(page.contains("This form was sent before"), "{page}");
     assert!(page.contains("The secret was shown once") && !page.contains("whsec_"), "{page}");
-    let listed = server.client().manage(&alice, &json!({"action": "list"})).ok();
+    let listed = server.manage(&alice, &json!({"action": "list"})).ok();
     assert_eq!(listed["webhooks"].as_array().unwrap().len(), 1);
     let unknown = fields.replace("form_id=fm_", "form_id=fm_x");
     assert_eq!(browser.post_as_is(&path, &unknown, "same-origin").status, 403);

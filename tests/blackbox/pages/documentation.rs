@@ -4,13 +4,7 @@ use std::{collections::BTreeSet, process::Command};
 
 use serde_json::json;
 
-use crate::support::{
-    Client, Database, Response, chromium, root, run_node, search_documentation, text,
-};
-
-fn get(client: &Client, path: &str) -> Response {
-    client.request("GET", path).response()
-}
+use crate::support::{Client, Database, Response, run_in_browser, search_documentation, text};
 
 fn get_as_browser(client: &Client, path: &str) -> Response {
     let accepted = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -47,14 +41,13 @@ fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
 #[test]
 fn all_links_of_the_pages_work() {
     let server = Database::embedded().serve();
-    let client = server.client();
     let (mut seen, mut open) = (BTreeSet::new(), vec!["/".to_owned()]);
     while let Some(path) = open.pop() {
         // Other tests follow the links of the dashboard.
         if path.starts_with("/dashboard") || !seen.insert(path.clone()) {
             continue;
         }
-        let response = get_as_browser(client, &path);
+        let response = get_as_browser(&server, &path);
         assert_eq!(response.status, 200, "{path}");
         if response.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
             open.extend(targets(&html(&response)));
@@ -70,7 +63,7 @@ fn all_links_of_the_pages_work() {
 #[test]
 fn the_search_of_the_documentation_needs_no_server() {
     let server = Database::embedded().serve();
-    let index = get(server.client(), "/docs/search.json");
+    let index = server.get("/docs/search.json");
     assert_eq!(index.header("content-type"), Some("application/json"));
     let searches = [
         ("raw_did", "/docs/errors/RAW_DID_REJECTED"),
@@ -96,28 +89,23 @@ fn the_search_of_the_documentation_needs_no_server() {
 #[test]
 fn guides_have_tabs_and_the_address_of_the_service() {
     let server = Database::embedded().serve();
-    let page = html(&get(server.client(), "/docs/recipes"));
+    let page = html(&server.get("/docs/recipes"));
     assert!(page.contains(&format!("export SEALPOST_URL={}", server.url)), "{page}");
-    let program = root().join("tests/blackbox/oracles/tabs.mjs");
     for path in ["/docs/recipes", "/docs/receiving", "/docs/reference/sendMessage"] {
-        let ran = run_node(&program, &[&format!("{}{path}", server.url), &chromium()]);
-        assert!(ran.status.success(), "{path}: {}", String::from_utf8_lossy(&ran.stderr));
+        run_in_browser("tabs.mjs", &format!("{}{path}", server.url), &[]);
     }
 }
 
 #[test]
 fn pages_of_the_documentation_show_the_place_of_the_reader() {
     let server = Database::embedded().serve();
-    let program = root().join("tests/blackbox/oracles/place.mjs");
-    let ran = run_node(&program, &[&server.url, &chromium()]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    run_in_browser("place.mjs", &server.url, &[]);
 }
 
 #[test]
 fn each_link_of_the_list_for_language_models_works() {
     let server = Database::embedded().serve();
-    let client = server.client();
-    let list = get(client, "/llms.txt");
+    let list = server.get("/llms.txt");
     assert_eq!(list.header("content-type"), Some("text/plain; charset=utf-8"));
     let list = String::from_utf8(list.body).unwrap();
     let links: Vec<_> =
@@ -125,7 +113,7 @@ fn each_link_of_the_list_for_language_models_works() {
     assert!(links.len() > 20, "{list}");
     for link in links {
         let path = link.strip_prefix(&server.url).unwrap();
-        assert_eq!(get(client, path).status, 200, "{link}");
+        assert_eq!(server.get(path).status, 200, "{link}");
     }
 }
 
@@ -133,7 +121,7 @@ fn each_link_of_the_list_for_language_models_works() {
 #[test]
 fn public_pages_have_no_fault_in_a_browser() {
     let server = Database::embedded().serve();
-    let listed = String::from_utf8(get(server.client(), "/llms.txt").body).unwrap();
+    let listed = String::from_utf8(server.get("/llms.txt").body).unwrap();
     let guides = listed.split(['(', ')']).filter_map(|part| part.strip_prefix(&server.url));
     let mut paths: Vec<_> = guides.filter(|path| path.starts_with("/docs/")).collect();
     assert!(paths.len() > 20, "{paths:?}");
@@ -146,16 +134,13 @@ fn public_pages_have_no_fault_in_a_browser() {
         "/docs/reference/receiveEnvelope",
     ]);
     let paths = serde_json::to_string(&paths).unwrap();
-    let program = root().join("tests/blackbox/oracles/public_pages.mjs");
-    let ran = run_node(&program, &[&server.url, &chromium(), &paths]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    run_in_browser("public_pages.mjs", &server.url, &[&paths]);
 }
 
 #[test]
 fn only_browsers_get_the_landing_page() {
     let server = Database::embedded().serve();
-    let client = server.client();
-    let page = get_as_browser(client, "/");
+    let page = get_as_browser(&server, "/");
     assert_eq!(page.status, 200);
     assert_eq!(page.header("vary"), Some("Accept"));
     let page = html(&page);
@@ -177,20 +162,18 @@ fn only_browsers_get_the_landing_page() {
     let closed = Database::embedded().serve_with(&["--activation", "closed"]);
     let closed = html(&get_as_browser(closed.client(), "/"));
     assert!(!closed.contains("open-account") && !closed.contains("<code>me="), "{closed}");
-    get(client, "/").refused(404, "NOT_FOUND");
-    client.request("GET", "/").header("Accept", "*/*").response().refused(404, "NOT_FOUND");
-    client
-        .request("GET", "/")
-        .header("Accept", "application/json")
-        .response()
-        .refused(404, "NOT_FOUND");
-    client.post("/").response().refused(404, "NOT_FOUND");
+    server.get("/").refused(404, "NOT_FOUND");
+    for accepted in ["*/*", "application/json"] {
+        let request = server.request("GET", "/").header("Accept", accepted);
+        request.response().refused(404, "NOT_FOUND");
+    }
+    server.post("/").response().refused(404, "NOT_FOUND");
 }
 
 #[test]
 fn the_commands_of_the_landing_page_open_a_message() {
     let server = Database::embedded().serve();
-    let page = html(&get_as_browser(server.client(), "/"));
+    let page = html(&get_as_browser(&server, "/"));
     let commands = page.split("<code>").find(|code| code.starts_with("me=")).unwrap();
     let commands = commands.split("</code>").next().unwrap();
     let commands =
@@ -205,15 +188,14 @@ fn the_commands_of_the_landing_page_open_a_message() {
 #[test]
 fn a_problem_document_links_to_the_page_of_its_code() {
     let server = Database::embedded().serve();
-    let client = server.client();
     for problem in [
-        client.activate(&json!({})).refused(400, "MISSING_FIELD"),
-        client.post("/v1/did/status").response().refused(401, "UNAUTHORIZED"),
-        get(client, "/v1/nowhere").refused(404, "NOT_FOUND"),
-        get(client, "/v1/did/status").refused(405, "METHOD_NOT_ALLOWED"),
+        server.activate(&json!({})).refused(400, "MISSING_FIELD"),
+        server.post("/v1/did/status").response().refused(401, "UNAUTHORIZED"),
+        server.get("/v1/nowhere").refused(404, "NOT_FOUND"),
+        server.get("/v1/did/status").refused(405, "METHOD_NOT_ALLOWED"),
     ] {
         let path = text(&problem, "type").replace(&server.url, "");
-        let page = html(&get(client, &path));
+        let page = html(&server.get(&path));
         assert!(page.contains(&text(&problem, "code")) && page.contains("What to do"), "{path}");
     }
 }
@@ -221,24 +203,22 @@ fn a_problem_document_links_to_the_page_of_its_code() {
 #[test]
 fn unknown_documentation_pages_are_not_found() {
     let server = Database::embedded().serve();
-    let client = server.client();
     for path in ["/docs/errors/NO_SUCH_CODE", "/docs/errors/missing_field", "/docs/nowhere"] {
-        let response = get(client, path);
+        let response = server.get(path);
         assert_eq!(response.status, 404, "{path}");
         assert_eq!(response.header("cache-control"), Some("no-store"));
         assert!(response.header("x-request-id").is_some());
         assert!(html(&response).contains("No such page"), "{path}");
     }
-    get(client, "/assets/sealpost.css").refused(404, "NOT_FOUND");
-    client.post("/docs").response().refused(405, "METHOD_NOT_ALLOWED");
-    client.post("/openapi.json").response().refused(405, "METHOD_NOT_ALLOWED");
+    server.get("/assets/sealpost.css").refused(404, "NOT_FOUND");
+    server.post("/docs").response().refused(405, "METHOD_NOT_ALLOWED");
+    server.post("/openapi.json").response().refused(405, "METHOD_NOT_ALLOWED");
 }
 
 #[test]
 fn pages_are_cached_for_minutes_and_assets_permanently() {
     let server = Database::embedded().serve();
-    let client = server.client();
-    let page = get(client, "/docs");
+    let page = server.get("/docs");
     let asset = targets(&html(&page)).find(|to| to.starts_with("/assets/sealpost.")).unwrap();
     for (path, kept) in [
         ("/docs", "public, max-age=300"),
@@ -246,10 +226,10 @@ fn pages_are_cached_for_minutes_and_assets_permanently() {
         ("/openapi.json", "public, max-age=300"),
         (asset.as_str(), "public, max-age=31536000, immutable"),
     ] {
-        let first = get(client, path);
+        let first = server.get(path);
         assert_eq!(first.header("cache-control"), Some(kept), "{path}");
         let name = first.header("etag").unwrap().to_owned();
-        let again = client.request("GET", path).header("If-None-Match", &name);
+        let again = server.request("GET", path).header("If-None-Match", &name);
         let again = again.try_response().unwrap();
         assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
         assert_eq!(again.header("etag"), Some(name.as_str()));
@@ -258,16 +238,14 @@ fn pages_are_cached_for_minutes_and_assets_permanently() {
 
 #[test]
 fn the_document_and_its_commands_use_the_public_base_url() {
-    let database = Database::embedded();
-    let server = database.serve_with(&["--base-url", "https://example.org/seal/"]);
-    let client = server.client();
-    let document = get(client, "/openapi.json").json();
+    let server = Database::embedded().serve_with(&["--base-url", "https://example.org/seal/"]);
+    let document = server.get("/openapi.json").json();
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["servers"], json!([{"url": "https://example.org/seal"}]));
-    let page = html(&get(client, "/docs/reference/activateIdentity"));
+    let page = html(&server.get("/docs/reference/activateIdentity"));
     assert!(page.contains("https://example.org/seal/v1/did/activate"));
     for path in ["/docs/reference/activateIdentity", "/docs/receiving", "/docs/files", "/"] {
-        let page = html(&get_as_browser(client, path));
+        let page = html(&get_as_browser(&server, path));
         assert!(targets(&page).all(|to| to.starts_with("/seal/")), "{path}");
     }
 }

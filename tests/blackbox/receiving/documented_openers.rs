@@ -42,13 +42,12 @@ fn the_go_program_opens_envelopes() {
 
 /// Passes the ids of two real envelopes and of an unknown envelope to the program, and checks the output.
 fn check(mut program: Command) {
-    let server = Database::embedded().serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    client.register(&bob, &receiver.url);
+    let (server, receiver) = (Database::embedded().serve(), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    server.register(&bob, &receiver.url);
     let mut lines = vec!["listening on http://127.0.0.1:8090/".to_owned()];
     for message in ["one", "zwei: süß"] {
-        client.send(&alice, &bob.key, message).ok();
+        server.send(&alice, &bob.key, message).ok();
     }
     for request in receiver.await_requests(2) {
         let event: serde_json::Value = serde_json::from_slice(&request.body).unwrap();

@@ -88,12 +88,11 @@ fn the_page_quotes_the_code_of_every_receiver() {
 
 /// Sends two webhook requests of a real server to each program.
 fn check_with_secret(programs: &mut [Command]) {
-    let server = Database::embedded().serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let secret = text(&client.register(&bob, &receiver.url), "secret");
+    let (server, receiver) = (Database::embedded().serve(), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let secret = text(&server.register(&bob, &receiver.url), "secret");
     for message in ["one", "two"] {
-        client.send(&alice, &bob.key, message).ok();
+        server.send(&alice, &bob.key, message).ok();
     }
     let requests = receiver.await_requests(2);
     let requests = [&requests[0], &requests[1]].map(Signed::from);

@@ -23,18 +23,17 @@ const OTHER: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 #[test]
 fn a_webhook_request_is_verified_printed_and_forwarded_unchanged() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let (client, application, secret) = (server.client(), Receiver::start(), private_file(""));
+    let (server, application, secret) =
+        (Database::embedded().serve(), Receiver::start(), private_file(""));
     let listener = Listener::start(
         "",
         &["--forward-to", &application.url, "--secret-file", secret.path().to_str().unwrap()],
     );
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let registered = text(&client.register(&bob, &listener.url), "secret");
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let registered = text(&server.register(&bob, &listener.url), "secret");
     // The secret exists only now, while the listener runs.
     fs::write(secret.path(), format!("{OTHER}\n{registered}\n")).unwrap();
-    let sent = client.send(&alice, &bob.key, "x").ok();
+    let sent = server.send(&alice, &bob.key, "x").ok();
 
     let request = application.await_requests(1).remove(0);
     request.verify(&registered);
@@ -160,7 +159,7 @@ fn an_incomplete_body_times_out() {
 fn only_a_bounded_post_is_accepted() {
     let listener = Listener::start(SECRET, &[]);
     let client = Client::new(&listener.url);
-    let got = client.request("GET", "").response();
+    let got = client.get("");
     assert_eq!((got.status, got.header("allow")), (405, Some("POST")));
     let long = vec![b'x'; 1_048_577];
     assert_eq!(client.post("").body("application/json", &long).response().status, 413);
@@ -212,30 +211,24 @@ fn invalid_settings_are_rejected() {
     let circle = format!("http://localhost:{}/x", taken.port());
     let listen = format!("--listen={taken}");
     let config = tempfile::tempdir().unwrap();
+    let (elsewhere, own) =
+        ("is no URL of this machine", "the address that this command listens on");
     for (arguments, secret, words) in [
         (vec![FREE], "", "no key is given"),
         (vec![FREE], "whsec_short", "is not a webhook secret"),
         (vec!["--listen=0.0.0.0:0"], SECRET, "loopback"),
         (vec![FREE, "--forward-to=https://a.example/"], SECRET, "http URL"),
-        (vec![FREE, "--forward-to=http://example.org/"], SECRET, "is no URL of this machine"),
+        (vec![FREE, "--forward-to=http://example.org/"], SECRET, elsewhere),
         (
             vec![FREE, "--forward-to=http://10.0.0.1:3000/"],
             SECRET,
             "http://10.0.0.1:3000/ is no URL",
         ),
-        (vec![FREE, "--forward-to=http://[2001:db8::1]/"], SECRET, "is no URL of this machine"),
-        (
-            vec![FREE, "--forward-to=http://127.0.0.1.example.org/"],
-            SECRET,
-            "is no URL of this machine",
-        ),
+        (vec![FREE, "--forward-to=http://[2001:db8::1]/"], SECRET, elsewhere),
+        (vec![FREE, "--forward-to=http://127.0.0.1.example.org/"], SECRET, elsewhere),
         // No profile exists, so that nothing can be registered before the check.
-        (vec!["--relay", "--forward-to=http://example.org/"], SECRET, "is no URL of this machine"),
-        (
-            vec![&listen, "--forward-to", &circle],
-            SECRET,
-            "the address that this command listens on",
-        ),
+        (vec!["--relay", "--forward-to=http://example.org/"], SECRET, elsewhere),
+        (vec![&listen, "--forward-to", &circle], SECRET, own),
     ] {
         let mut command = binary(&["listen"]);
         command.args(&arguments).env("SEALPOST_WEBHOOK_SECRET", secret);

@@ -25,48 +25,45 @@ on_embedded!(
 
 fn every_library_accepts_every_request_and_rejects_altered_or_old_ones(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "1100ms,100ms"]);
-    let client = server.client();
     // The first request is retried with another timestamp and therefore another signature.
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 500 } else { 204 }));
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let secret = text(&client.register(&bob, &receiver.url), "secret");
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let secret = text(&server.register(&bob, &receiver.url), "secret");
     for message in ["one", "two", "three"] {
-        client.send(&alice, &bob.key, message).ok();
+        server.send(&alice, &bob.key, message).ok();
     }
     agree_on(&receiver.await_requests(4), &[&secret]);
 }
 
 fn every_library_accepts_every_request_during_a_secret_rotation(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let registered = client.register(&bob, &receiver.url);
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let registered = server.register(&bob, &receiver.url);
     let old = text(&registered, "secret");
-    client.send(&alice, &bob.key, "before").ok();
+    server.send(&alice, &bob.key, "before").ok();
     agree_on(&receiver.await_requests(1), &[&old]);
     let rotate = json!({"action": "rotate_secret", "webhook_id": registered["webhook_id"]});
-    let new = text(&client.manage(&bob, &rotate).ok(), "secret");
+    let new = text(&server.manage(&bob, &rotate).ok(), "secret");
     for message in ["one", "two"] {
-        client.send(&alice, &bob.key, message).ok();
+        server.send(&alice, &bob.key, message).ok();
     }
     agree_on(&receiver.await_requests(3)[1..], &[&old, &new]);
 }
 
 /// Verifies with the keys of `did.json`, before and after a rotation of the issuer key.
 fn the_published_keys_verify_requests_without_a_secret(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     database.set_enterprise(&alice.key, [100_000, 100_000, 100_000, 1_000]);
-    client.register(&bob, &receiver.url);
-    client.send(&alice, &bob.key, "by the first key").ok();
-    let first = published(client);
+    server.register(&bob, &receiver.url);
+    server.send(&alice, &bob.key, "by the first key").ok();
+    let first = published(&server);
     let request = Signed::from(&receiver.await_requests(1)[0]);
     agree_by_public_key(&request, &first[0]);
     database.operate(&["issuer", "rotate"]);
     eventually("a request is signed with the new key", Duration::from_secs(30), || {
-        client.send(&alice, &bob.key, "by which key?").ok();
-        let both = published(client);
+        server.send(&alice, &bob.key, "by which key?").ok();
+        let both = published(&server);
         let newest = both.iter().find(|key| !first.contains(key))?;
         let newest_request = Signed::from(receiver.requests().last()?);
         let is_new = judged(&[by_public_key(&newest_request, newest, true)]);
@@ -80,7 +77,7 @@ fn the_published_keys_verify_requests_without_a_secret(database: &Database) {
 
 /// Returns the published issuer keys in the text form of Standard Webhooks libraries. The document has each key twice.
 fn published(client: &Client) -> Vec<String> {
-    let document = client.request("GET", "/.well-known/did.json").response().json();
+    let document = client.get("/.well-known/did.json").json();
     let methods = document["verificationMethod"].as_array().unwrap();
     let keys = methods.iter().filter(|method| method["type"] == "JsonWebKey");
     keys.map(|method| text(method, "standardWebhooksKey")).collect()

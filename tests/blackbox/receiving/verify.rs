@@ -46,28 +46,17 @@ fn errors_name_the_exact_cause() {
     let head = sound.head();
     let other = Signed { body: sound.body.replace("sender", "sendes"), ..sound.clone() };
     let length = format!("{head}Content-Length: {}\n", sound.body.len() + 1);
+    let (unsigned, body) = (head.replace("webhook-signature:", "x:"), &sound.body);
     for (head, body, at, fault, words) in [
-        (&head.replace("webhook-id:", "id:"), &sound.body, &at, "header_missing", "webhook-id"),
-        (
-            &head.replace("webhook-signature:", "x:"),
-            &sound.body,
-            &at,
-            "header_missing",
-            "webhook-signature",
-        ),
-        (&format!("{head}{head}"), &sound.body, &at, "header_repeated", "more than once"),
-        (
-            &head.replace(&sound.timestamp, "noon"),
-            &sound.body,
-            &at,
-            "timestamp_unreadable",
-            "seconds",
-        ),
-        (&head, &sound.body, &later, "stale", "1234 s old"),
+        (&head.replace("webhook-id:", "id:"), body, &at, "header_missing", "webhook-id"),
+        (&unsigned, body, &at, "header_missing", "webhook-signature"),
+        (&format!("{head}{head}"), body, &at, "header_repeated", "more than once"),
+        (&head.replace(&sound.timestamp, "noon"), body, &at, "timestamp_unreadable", "seconds"),
+        (&head, body, &later, "stale", "1234 s old"),
         (&head, &other.body, &at, "no_match", "v1"),
         (&head, &format!("{}\n", sound.body), &at, "no_match", "without the newline"),
         (&length, &other.body, &at, "no_match", "Content-Length"),
-        (&head.replace("v1,", "v1a,"), &sound.body, &at, "no_match", "there are: v1a"),
+        (&head.replace("v1,", "v1a,"), body, &at, "no_match", "there are: v1a"),
         (&format!("{head}X-Service-Signature: v1,AAAA\n"), &other.body, &at, "no_match", "differ"),
     ] {
         let ended = verify(head, body, &["--json", &key, at]);

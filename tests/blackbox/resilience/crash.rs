@@ -27,7 +27,7 @@ fn every_delivery_arrives_after_a_kill_during_dispatch(database: &Database) {
         if has_response { Reaction::Status(204) } else { Reaction::Ignore }
     });
     let server = database.serve_with(&flags);
-    let pairs = Pairs::activate(server.client(), &receiver);
+    let pairs = Pairs::activate(&server, &receiver);
     let client = server.client().clone();
     pairs.send_until(&client, ACKNOWLEDGED, || {
         receiver.await_requests(ANSWERED + 1);
@@ -37,7 +37,7 @@ fn every_delivery_arrives_after_a_kill_during_dispatch(database: &Database) {
     assert!(has_response.contains(&true) && has_response.contains(&false));
     is_accepting.store(true, Ordering::Relaxed);
     let server = database.serve_with(&flags);
-    let twice = pairs.check(server.client(), &receiver, Duration::from_mins(1));
+    let twice = pairs.check(&server, &receiver, Duration::from_mins(1));
     eprintln!("{} envelopes acknowledged, {twice} duplicate deliveries", pairs.count());
     server.stop();
 }
@@ -65,7 +65,7 @@ fn kill_repeatedly(database: &Database, suite: &str) {
         if is_ignored { Reaction::Ignore } else { Reaction::Status(204) }
     });
     let mut server = database.serve_with(&flags);
-    let pairs = Pairs::activate(server.client(), &receiver);
+    let pairs = Pairs::activate(&server, &receiver);
     for _ in 0..KILLS {
         let client = server.client().clone();
         pairs.send_until(&client, ACKNOWLEDGED, || server.kill());
@@ -73,7 +73,7 @@ fn kill_repeatedly(database: &Database, suite: &str) {
     }
     is_accepting.store(true, Ordering::Relaxed);
     // Leases of a dead node end with their time, or at the restart of the only node.
-    let twice = pairs.check(server.client(), &receiver, Duration::from_mins(1));
+    let twice = pairs.check(&server, &receiver, Duration::from_mins(1));
     eprintln!(
         "{} envelopes acknowledged over {KILLS} kills, {twice} duplicate deliveries",
         pairs.count()

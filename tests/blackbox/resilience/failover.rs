@@ -12,8 +12,8 @@ use std::{
 use sealpost_testkit::Instance;
 
 use crate::support::{
-    Client, Database, Identity, POLL_EVERY, Receiver, SOON, WebhookRequest, binary, eventually,
-    run, text,
+    Client, Database, Identity, POLL_EVERY, Receiver, WebhookRequest, binary, eventually, run,
+    text, wait_until,
 };
 
 /// A PostgreSQL primary and its standby. The nodes are configured with the addresses of both.
@@ -56,7 +56,7 @@ impl Cluster {
     /// Waits until exactly `count` standbys match `state`, an SQL condition on `pg_stat_replication`.
     fn await_state(&self, state: &str, count: &str) {
         let sql = format!("SELECT count(*) FROM pg_stat_replication WHERE {state}");
-        eventually(state, SOON, || (self.primary.execute(&sql).unwrap() == count).then_some(()));
+        wait_until(state, || self.primary.execute(&sql).unwrap() == count);
     }
 
     pub(crate) fn fail_over(&self) {
@@ -97,7 +97,7 @@ fn a_synchronous_standby_loses_nothing_acknowledged() {
         for node in nodes.iter().chain(&nodes) {
             scope.spawn(|| load.send_to_limit(node.client(), &alice, &bob));
         }
-        eventually("the nodes are under load", SOON, || (load.count() >= BEFORE).then_some(()));
+        wait_until("the nodes are under load", || load.count() >= BEFORE);
         database.operate(&["key", "revoke", &mallory.key]);
         cluster.fail_over();
         let (promoted, before) = (Instant::now(), load.count());
@@ -110,8 +110,8 @@ fn a_synchronous_standby_loses_nothing_acknowledged() {
     eprintln!("sends went on after {paused:?}; {unknown} had an unknown result");
 
     for node in &nodes {
-        node.client().status(&mallory).refused(403, "KEY_INACTIVE");
-        node.client().send(&bob, &mallory.key, "x").refused(403, "KEY_INACTIVE");
+        node.status(&mallory).refused(403, "KEY_INACTIVE");
+        node.send(&bob, &mallory.key, "x").refused(403, "KEY_INACTIVE");
     }
     let stored = database.count(&format!("envelopes WHERE sender = '{}'", alice.key));
     assert_eq!(stored, i64::from(PER_MONTH), "the limit is exact");

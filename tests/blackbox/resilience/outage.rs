@@ -18,35 +18,34 @@ use serde_json::json;
 
 use crate::support::{
     Client, Database, Identity, Receiver, Response, SOON, Server, binary, eventually, run, text,
-    within,
+    wait_until, within,
 };
 
 #[test]
 fn a_server_survives_an_outage_of_its_database() {
     let postgres = OwnPostgres::start();
     let database = Database::at(postgres.server.create_database());
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    client.register(&bob, &receiver.url);
-    let before = client.send(&alice, &bob.key, "before").ok();
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    server.register(&bob, &receiver.url);
+    let before = server.send(&alice, &bob.key, "before").ok();
     receiver.await_requests(1);
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 200));
 
     let unknown = SessionToken::generate().unwrap();
     postgres.stop();
     let away = || -> Vec<Response> {
-        let login_secret = alice.login_secret.as_ref().unwrap();
+        let login_secret = alice.secret();
         vec![
-            client.send(&alice, &bob.key, "away"),
-            client.open(&bob, &text(&before, "envelope_id")),
-            client.status(&alice),
-            client.activate(&json!({"label": "a"})),
-            client.login(&alice.account, login_secret),
-            client.manage(&bob, &json!({"action": "list"})),
+            server.send(&alice, &bob.key, "away"),
+            server.open(&bob, &text(&before, "envelope_id")),
+            server.status(&alice),
+            server.activate(&json!({"label": "a"})),
+            server.login(&alice.account, login_secret),
+            server.manage(&bob, &json!({"action": "list"})),
             // The check of the session precedes rejections without a transaction.
-            malformed(client, &alice.token),
-            client.post("/v1/channel/send").token(unknown.expose()).key(&alice.key).response(),
+            malformed(&server, &alice.token),
+            server.post("/v1/channel/send").token(unknown.expose()).key(&alice.key).response(),
         ]
     };
     let began = Instant::now();
@@ -55,16 +54,14 @@ fn a_server_survives_an_outage_of_its_database() {
     }
     assert!(began.elapsed() < Duration::from_secs(30), "{:?} for eight responses", began.elapsed());
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 503));
-    client.request("GET", "/v1/ping").response().ok();
+    server.get("/v1/ping").ok();
 
     postgres.start_again();
-    eventually("the server is ready again", SOON, || {
-        (server.health("/readyz") == 200).then_some(())
-    });
-    malformed(client, &alice.token).refused(400, "INVALID_JSON");
-    let after = client.send(&alice, &bob.key, "after").ok();
+    wait_until("the server is ready again", || server.health("/readyz") == 200);
+    malformed(&server, &alice.token).refused(400, "INVALID_JSON");
+    let after = server.send(&alice, &bob.key, "after").ok();
     for (sent, message) in [(&before, "before"), (&after, "after")] {
-        assert_eq!(client.open(&bob, &text(sent, "envelope_id")).ok()["message"], message);
+        assert_eq!(server.open(&bob, &text(sent, "envelope_id")).ok()["message"], message);
     }
     let webhook_requests = receiver.await_requests(2);
     assert_eq!(
@@ -72,7 +69,7 @@ fn a_server_survives_an_outage_of_its_database() {
         text(&after, "envelope_id"),
         "a rejected send causes no delivery"
     );
-    assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 2);
+    assert_eq!(server.status(&alice).ok()["usage"]["month"]["used"], 2);
 }
 
 /// A false "not stored" would make the client send again, and the recipient would get the message twice.
@@ -82,18 +79,17 @@ fn a_lost_commit_result_is_not_reported_as_not_stored() {
     let proxy = Proxy::before(&postgres.create_database()).unwrap();
     let database = Database::at(proxy.url().to_owned());
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
+    let alice = server.new_identity();
     let named = || {
-        let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
+        let request = server.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
         request.json(&json!({"to": alice.key, "message": "x"})).response()
     };
     proxy.drop_commit_responses(true);
     named().refused(500, "INTERNAL_ERROR");
-    client.send(&alice, &alice.key, "y").refused(500, "INTERNAL_ERROR");
-    client.status(&alice).refused(500, "INTERNAL_ERROR");
+    server.send(&alice, &alice.key, "y").refused(500, "INTERNAL_ERROR");
+    server.status(&alice).refused(500, "INTERNAL_ERROR");
     proxy.drop_commit_responses(false);
-    let usage = &client.status(&alice).ok()["usage"];
+    let usage = &server.status(&alice).ok()["usage"];
     assert_eq!((&usage["day"]["used"], &usage["month"]["used"]), (&json!(4), &json!(2)));
     let again = named();
     again.ok();
@@ -169,9 +165,8 @@ fn check_full_queue(settings: &[&str]) {
 fn sends_are_stored_while_other_requests_use_every_connection_they_can() {
     let database = Database::postgres();
     let server = database.serve_with(&["--database-pool=3"]);
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    client.send(&alice, &alice.key, "all caches are warm now").ok();
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    server.send(&alice, &alice.key, "all caches are warm now").ok();
     let url: DatabaseUrl = database.url().parse().unwrap();
     let lock = sealpost_storage::Database::open(&url, Settings::default()).unwrap();
     let mut transaction = lock.begin(Durability::Durable).unwrap();
@@ -180,13 +175,13 @@ fn sends_are_stored_while_other_requests_use_every_connection_they_can() {
         // Each waits for the lock of the account, on a connection.
         for _ in 0..4 {
             scope.spawn(|| {
-                let joining = client.post("/v1/did/activate").token(&bob.token);
+                let joining = server.post("/v1/did/activate").token(&bob.token);
                 joining.json(&json!({"label": "a"})).response()
             });
         }
         let busy = "sealpost_database_pool_connections{pool=\"all\",state=\"busy\"}";
-        eventually("no connection is left", SOON, || (server.metric(busy) == 2).then_some(()));
-        client.send(&alice, &alice.key, "x").ok();
+        wait_until("no connection is left", || server.metric(busy) == 2);
+        server.send(&alice, &alice.key, "x").ok();
         drop(transaction);
     });
 }
@@ -195,9 +190,8 @@ fn sends_are_stored_while_other_requests_use_every_connection_they_can() {
 fn requests_on_a_locked_database_end_in_bounded_time() {
     let database = Database::embedded();
     let server = database.serve();
-    let client = server.client();
-    let alice = client.new_identity();
-    client.send(&alice, &alice.key, "x").ok();
+    let alice = server.new_identity();
+    server.send(&alice, &alice.key, "x").ok();
     let lock = sealpost_storage::Database::open(
         &DatabaseUrl::Sqlite(database.file()),
         Settings::default(),
@@ -206,24 +200,23 @@ fn requests_on_a_locked_database_end_in_bounded_time() {
     let transaction = lock.begin(Durability::Durable).unwrap();
     let began = Instant::now();
     thread::scope(|scope| {
-        let send = || client.send(&alice, &alice.key, "x");
-        let threads = [scope.spawn(send), scope.spawn(|| client.status(&alice))];
+        let send = || server.send(&alice, &alice.key, "x");
+        let threads = [scope.spawn(send), scope.spawn(|| server.status(&alice))];
         for thread in threads {
             thread.join().unwrap().refused(503, "SERVICE_UNAVAILABLE");
         }
     });
     assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
     drop(transaction);
-    client.send(&alice, &alice.key, "x").ok();
-    assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 2);
+    server.send(&alice, &alice.key, "x").ok();
+    assert_eq!(server.status(&alice).ok()["usage"]["month"]["used"], 2);
 }
 
 #[test]
 fn a_full_disk_causes_no_false_acknowledgement() {
     let database = Database::embedded();
     let server = Server::start(within(TWO_MIB, &database.command(&["--dev"])));
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let message = "m".repeat(150_000);
     let mut acknowledged = Vec::new();
     let mut failures = 0;
@@ -231,7 +224,7 @@ fn a_full_disk_causes_no_false_acknowledgement() {
     for _ in 0..18 {
         let response =
             eventually("the limit of ten messages a second admits the send", SOON, || {
-                Some(client.send(&alice, &bob.key, &message))
+                Some(server.send(&alice, &bob.key, &message))
                     .filter(|response| response.status != 429)
             });
         if response.status == 200 {
@@ -242,7 +235,7 @@ fn a_full_disk_causes_no_false_acknowledgement() {
         }
     }
     assert!(failures > 0 && !acknowledged.is_empty(), "{failures} of 18 failed");
-    client.request("GET", "/v1/ping").response().ok();
+    server.get("/v1/ping").ok();
     server.kill();
     check_all_open(&database.serve(), &bob, &acknowledged, &message);
 }
@@ -251,15 +244,13 @@ fn a_full_disk_causes_no_false_acknowledgement() {
 fn a_file_size_limit_ends_no_command() {
     let database = Database::embedded();
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for _ in 0..9 {
-        client.send(&alice, &bob.key, &"m".repeat(200_000)).ok();
+        server.send(&alice, &bob.key, &"m".repeat(200_000)).ok();
     }
     let folder = tempfile::tempdir().unwrap();
     let (copy, data) = (folder.path().join("copy"), folder.path().join("data"));
-    let mut backup = binary(&["backup", "--data-dir", &database.data()]);
-    backup.arg(&copy);
+    let backup = database.backup_to(&copy);
     let mut restore = binary(&["restore", "--without-keys", "--data-dir"]);
     restore.arg(&data).arg(&copy);
     let refused = |command: &Command| {

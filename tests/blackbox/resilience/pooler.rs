@@ -79,14 +79,14 @@ fn doctor_finds_missing_defaults_of_the_role() {
 #[track_caller]
 fn check_main_job(sender: &Server, opener: &Server) {
     let receiver = Receiver::start();
-    let (alice, bob) = (sender.client().new_identity(), opener.client().new_identity());
-    let secret = text(&opener.client().register(&bob, &receiver.url), "secret");
-    let sent = sender.client().send(&alice, &bob.key, "hello").ok();
+    let (alice, bob) = (sender.new_identity(), opener.new_identity());
+    let secret = text(&opener.register(&bob, &receiver.url), "secret");
+    let sent = sender.send(&alice, &bob.key, "hello").ok();
     let request = receiver.await_requests(1).remove(0);
     request.verify(&secret);
     assert_eq!(request.id(), text(&sent, "envelope_id"));
-    assert_eq!(opener.client().open(&bob, &request.id()).ok()["message"], "hello");
-    assert_eq!(sender.client().status(&alice).ok()["usage"]["month"]["used"], 1);
+    assert_eq!(opener.open(&bob, &request.id()).ok()["message"], "hello");
+    assert_eq!(sender.status(&alice).ok()["usage"]["month"]["used"], 1);
 }
 
 /// The default settings in `docs/operating/postgresql.md`, for the database role of the tests.

@@ -2,34 +2,31 @@
 
 use sealpost_testkit::{FsyncMode, Server as Postgres};
 
-use crate::support::{Client, Database, SOON, Server, eventually, on_both, text};
+use crate::support::{Database, SOON, eventually, on_both, text, wait_until};
 
 #[test]
 fn without_its_standby_the_database_stores_nothing_and_sends_end_within_the_deadline() {
     let postgres = Postgres::start(FsyncMode::Off).unwrap();
     let database = Database::at(postgres.create_database());
     let server = database.serve_with(&["--commit-timeout", "500ms"]);
-    let client = server.client();
-    let alice = client.new_identity();
-    client.send(&alice, &alice.key, "before").ok();
-    assert_eq!(readiness(&server), (200, "ok\n".to_owned()));
+    let alice = server.new_identity();
+    server.send(&alice, &alice.key, "before").ok();
+    assert_eq!(server.readiness(), (200, "ok\n".to_owned()));
 
     set(&database, "synchronous_standby_names = 'gone'");
     let lost = eventually("a commit waits for the standby", SOON, || {
-        Some(client.send(&alice, &alice.key, "x")).filter(|response| response.status != 200)
+        Some(server.send(&alice, &alice.key, "x")).filter(|response| response.status != 200)
     });
     let problem = lost.refused(500, "INTERNAL_ERROR");
     assert!(text(&problem, "detail").contains("may have been stored"), "{problem}");
-    client.send(&alice, &alice.key, "x").refused(503, "SERVICE_UNAVAILABLE");
-    let (status, reason) = readiness(&server);
+    server.send(&alice, &alice.key, "x").refused(503, "SERVICE_UNAVAILABLE");
+    let (status, reason) = server.readiness();
     assert_eq!(status, 503);
     assert!(reason.contains("last commit"), "{reason}");
 
     set(&database, "synchronous_standby_names = ''");
-    eventually("a send is stored again", SOON, || {
-        (client.send(&alice, &alice.key, "after").status == 200).then_some(())
-    });
-    assert_eq!(readiness(&server).0, 200);
+    wait_until("a send is stored again", || server.send(&alice, &alice.key, "after").status == 200);
+    assert_eq!(server.readiness().0, 200);
     assert!(server.metrics().contains("\nsealpost_last_commit_age_seconds "));
     server.stop();
 }
@@ -39,20 +36,15 @@ fn a_server_on_a_read_only_database_is_not_ready() {
     let postgres = Postgres::start(FsyncMode::Off).unwrap();
     let database = Database::at(postgres.create_database());
     let server = database.serve();
-    let alice = server.client().new_identity();
-    assert_eq!(readiness(&server).0, 200);
+    let alice = server.new_identity();
+    assert_eq!(server.readiness().0, 200);
     set(&database, "default_transaction_read_only = on");
-    eventually("the server is not ready", SOON, || (readiness(&server).0 == 503).then_some(()));
-    server.client().send(&alice, &alice.key, "x").refused(503, "SERVICE_UNAVAILABLE");
+    wait_until("the server is not ready", || server.readiness().0 == 503);
+    server.send(&alice, &alice.key, "x").refused(503, "SERVICE_UNAVAILABLE");
     set(&database, "default_transaction_read_only = off");
-    eventually("the server is ready again", SOON, || (readiness(&server).0 == 200).then_some(()));
-    server.client().send(&alice, &alice.key, "x").ok();
+    wait_until("the server is ready again", || server.readiness().0 == 200);
+    server.send(&alice, &alice.key, "x").ok();
     server.stop();
-}
-
-fn readiness(server: &Server) -> (u16, String) {
-    let response = Client::new(&server.ops_url).request("GET", "/readyz").response();
-    (response.status, String::from_utf8(response.body).unwrap())
 }
 
 fn set(database: &Database, setting: &str) {
@@ -64,14 +56,14 @@ on_both!(an_old_server_stays_ready_after_an_additive_migration);
 
 fn an_old_server_stays_ready_after_an_additive_migration(database: &Database) {
     let server = database.serve();
-    let alice = server.client().new_identity();
+    let alice = server.new_identity();
     let versions = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
     database
         .by_hand(&format!("INSERT INTO additive_migrations (version) VALUES ('9999'); {versions}"));
-    assert_eq!(readiness(&server), (200, "ok\n".to_owned()));
+    assert_eq!(server.readiness(), (200, "ok\n".to_owned()));
     server.stop();
     let restarted = database.serve();
-    restarted.client().send(&alice, &alice.key, "after a restart").ok();
+    restarted.send(&alice, &alice.key, "after a restart").ok();
     database.by_hand("DELETE FROM additive_migrations WHERE version = '9999'");
-    assert_eq!(readiness(&restarted).0, 503);
+    assert_eq!(restarted.readiness().0, 503);
 }

@@ -16,12 +16,12 @@ on_both!(
 fn envelopes_acknowledged_during_shutdown_survive_a_restart(database: &Database) {
     let receiver = Receiver::start();
     let mut server = database.serve();
-    let pairs = Pairs::activate(server.client(), &receiver);
+    let pairs = Pairs::activate(&server, &receiver);
     let client = server.client().clone();
     pairs.send_until(&client, 100, || server.terminate());
     assert_eq!(server.ended(STOP_MAX), Some(0));
     let server = database.serve();
-    let twice = pairs.check(server.client(), &receiver, SOON);
+    let twice = pairs.check(&server, &receiver, SOON);
     assert_eq!(twice, 0, "an orderly shutdown releases all leases");
 }
 
@@ -29,16 +29,16 @@ fn shutdown_waits_for_a_request_in_flight(database: &Database) {
     let receiver =
         Receiver::reacting(|nth| if nth == 0 { Reaction::Hang } else { Reaction::Status(204) });
     let mut server = database.serve();
-    let bob = server.client().new_identity();
-    server.client().register(&bob, &receiver.url);
-    let sent = server.client().send(&bob, &bob.key, "x").ok();
+    let bob = server.new_identity();
+    server.register(&bob, &receiver.url);
+    let sent = server.send(&bob, &bob.key, "x").ok();
     receiver.await_requests(1);
     server.terminate();
     await_closed(&server);
     receiver.go_on();
     assert_eq!(server.ended(STOP_MAX), Some(0));
     let server = database.serve();
-    let marker = server.client().send(&bob, &bob.key, "y").ok();
+    let marker = server.send(&bob, &bob.key, "y").ok();
     let requests = receiver.await_requests(2);
     assert_eq!(requests[0].id(), text(&sent, "envelope_id"));
     assert_eq!(
@@ -51,9 +51,9 @@ fn shutdown_waits_for_a_request_in_flight(database: &Database) {
 fn a_second_signal_stops_the_server_immediately(database: &Database) {
     let receiver = Receiver::reacting(|_| Reaction::Hang);
     let mut server = database.serve();
-    let bob = server.client().new_identity();
-    server.client().register(&bob, &receiver.url);
-    server.client().send(&bob, &bob.key, "x").ok();
+    let bob = server.new_identity();
+    server.register(&bob, &receiver.url);
+    server.send(&bob, &bob.key, "x").ok();
     receiver.await_requests(1);
     server.terminate();
     await_closed(&server);
@@ -66,7 +66,7 @@ fn an_idle_server_stops_quickly(database: &Database) {
     let server = database.serve();
     let (stopped, is_stopped) = channel();
     // Opens a keep-alive connection.
-    server.client().new_identity();
+    server.new_identity();
     std::thread::spawn(move || {
         server.stop();
         stopped.send(()).unwrap();
@@ -78,7 +78,7 @@ fn an_idle_server_stops_quickly(database: &Database) {
 
 /// Waits until the server accepts no more requests.
 fn await_closed(server: &Server) {
-    let ping = || server.client().request("GET", "/v1/ping").header("Connection", "close");
+    let ping = || server.request("GET", "/v1/ping").header("Connection", "close");
     eventually("no new request is accepted", SOON, || ping().try_response().err());
 }
 

@@ -48,6 +48,14 @@ pub(crate) struct Response {
     base_url: Arc<str>,
 }
 
+impl Identity {
+    /// Returns the login secret. Panics for a key that is not the first of its account.
+    #[track_caller]
+    pub(crate) fn secret(&self) -> &str {
+        self.login_secret.as_deref().unwrap()
+    }
+}
+
 impl Client {
     pub(crate) fn new(url: &str) -> Self {
         Self::with(url, TlsConfig::default())
@@ -98,6 +106,27 @@ impl Client {
     pub(crate) fn login(&self, account: &str, secret: &str) -> Response {
         let body = json!({"account_id": account, "login_secret": secret});
         self.post("/v1/auth/login").json(&body).response()
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Response {
+        self.request("GET", path).response()
+    }
+
+    /// Logs in with the login secret of an identity.
+    pub(crate) fn log_in(&self, identity: &Identity) -> Response {
+        self.login(&identity.account, identity.secret())
+    }
+
+    /// Opens another session of an account.
+    #[track_caller]
+    pub(crate) fn new_session(&self, identity: &Identity) -> Identity {
+        let session = self.log_in(identity).ok();
+        Identity { token: text(&session, "session_token"), ..identity.clone() }
+    }
+
+    /// Posts `body` as the owner of an account: with a session token and without an API key.
+    pub(crate) fn act_as_owner(&self, owner: &Identity, path: &str, body: &Value) -> Response {
+        self.post(path).token(&owner.token).json(body).response()
     }
 
     /// Creates an account with one API key, and opens a session.
@@ -168,8 +197,20 @@ impl Client {
     /// Registers a webhook and returns the response body.
     #[track_caller]
     pub(crate) fn register(&self, identity: &Identity, url: &str) -> Value {
-        let body = json!({"url": url, "events": ["envelope.received"]});
+        self.register_for(identity, url, &["envelope.received"])
+    }
+
+    /// Registers a webhook for these events and returns the response body.
+    #[track_caller]
+    pub(crate) fn register_for(&self, identity: &Identity, url: &str, events: &[&str]) -> Value {
+        let body = json!({"url": url, "events": events});
         self.act(identity, "/v1/webhooks/register", &body).ok()
+    }
+
+    /// Returns the only webhook of a key, as in the list.
+    #[track_caller]
+    pub(crate) fn only_webhook(&self, identity: &Identity) -> Value {
+        only_one(&self.act(identity, "/v1/webhooks/list", &json!({})).ok())
     }
 
     pub(crate) fn manage(&self, identity: &Identity, body: &Value) -> Response {
@@ -284,11 +325,34 @@ impl Response {
         problem
     }
 
+    /// Checks that `Retry-After` is at most a minute.
+    #[track_caller]
+    pub(crate) fn check_wait(&self) {
+        let wait: u64 = self.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+    }
+
     #[track_caller]
     fn check_headers(&self) {
         assert!(self.header("x-request-id").is_some_and(|id| !id.is_empty()));
         assert_eq!(self.header("cache-control"), Some("no-store"));
         assert_eq!(self.header("x-content-type-options"), Some("nosniff"));
+    }
+}
+
+/// Returns the only webhook of a list.
+#[track_caller]
+pub(crate) fn only_one(list: &Value) -> Value {
+    let webhooks = list["webhooks"].as_array().unwrap();
+    assert_eq!(webhooks.len(), 1, "{list}");
+    webhooks[0].clone()
+}
+
+/// Checks that a JSON object has these members with these values. It may have others.
+#[track_caller]
+pub(crate) fn has(object: &Value, members: &Value) {
+    for (name, value) in members.as_object().unwrap() {
+        assert_eq!(object[name], *value, "{name} of {object}");
     }
 }
 

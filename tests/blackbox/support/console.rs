@@ -88,7 +88,7 @@ impl ConsoleServer {
 
     #[track_caller]
     fn check(&self, path: &str, response: &Response) {
-        let document = self.ops.request("GET", "/admin/v1/openapi.json").response().ok_cached();
+        let document = self.ops.get("/admin/v1/openapi.json").ok_cached();
         let operation = &document["paths"][format!("/admin/v1{path}")]["post"];
         let status = response.status.to_string();
         let documented = &operation["responses"][&status];

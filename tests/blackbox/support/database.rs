@@ -131,6 +131,20 @@ impl Database {
         (0..nodes).map(|_| self.serve_with(more)).collect()
     }
 
+    /// Returns the command that writes a backup of the embedded database.
+    pub(crate) fn backup_to(&self, file: impl AsRef<Path>) -> Command {
+        let mut command = binary(&["backup", "--data-dir", &self.data()]);
+        command.arg(file.as_ref());
+        command
+    }
+
+    /// Returns the command that restores the embedded database from a file.
+    pub(crate) fn restore_from(&self, file: impl AsRef<Path>) -> Command {
+        let mut command = binary(&["restore", "--data-dir", &self.data()]);
+        command.arg(file.as_ref());
+        command
+    }
+
     /// Returns the command that starts a server on free ports with more arguments.
     pub(crate) fn command(&self, more: &[&str]) -> Command {
         self.command_at(["127.0.0.1:0"; 2], more)

@@ -6,7 +6,7 @@ pub(crate) mod oracle;
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
     sync::OnceLock,
 };
 
@@ -40,16 +40,6 @@ pub(crate) fn node_folder() -> &'static Path {
             succeed(npm.current_dir(folder));
         })
     })
-}
-
-/// Runs a Node program with access to the packages.
-pub(crate) fn run_node(program: &Path, arguments: &[&str]) -> Output {
-    let folder = tempfile::tempdir_in(node_folder()).unwrap();
-    let copy = folder.path().join("program.mjs");
-    fs::copy(program, &copy).unwrap();
-    let shared = root().join("tests/blackbox/oracles/browser.mjs");
-    fs::copy(shared, folder.path().join("browser.mjs")).unwrap();
-    Command::new("node").arg(copy).args(arguments).output().unwrap()
 }
 
 /// Returns the command `go`. `None` if Go is not installed.

@@ -22,10 +22,32 @@ pub(crate) struct Process {
 /// The exit status and the output of a finished process.
 #[derive(Debug)]
 pub(crate) struct CommandResult {
+    /// The command, for messages.
+    pub(crate) command: String,
     /// `None` if a signal ended the process.
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+impl CommandResult {
+    /// Checks that the command succeeded without an error. Returns its output.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        let said = (self.status, self.stderr.as_str());
+        assert_eq!(said, (Some(0), ""), "{}: {}", self.command, self.stdout);
+        self.stdout
+    }
+
+    /// Checks that the command failed with this status and printed only an error of one line. Returns the error.
+    #[track_caller]
+    pub(crate) fn refused(self, status: i32) -> String {
+        let said = (self.status, self.stdout.as_str());
+        assert_eq!(said, (Some(status), ""), "{}: {}", self.command, self.stderr);
+        assert!(self.stderr.starts_with("sealpost: ") && self.stderr.ends_with('\n'), "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        self.stderr
+    }
 }
 
 /// Returns a command that runs the program under test with these arguments.
@@ -64,11 +86,12 @@ pub(crate) fn postgres_tool(name: &str) -> Command {
 /// Runs a command until it ends by itself.
 #[track_caller]
 pub(crate) fn run(mut command: Command) -> CommandResult {
-    let stdout = NamedTempFile::new().unwrap();
+    let (shown, stdout) = (format!("{command:?}"), NamedTempFile::new().unwrap());
     command.stdout(stdout.reopen().unwrap());
     let mut process = Process::start(command);
     let status = process.ended(SOON);
     CommandResult {
+        command: shown,
         status,
         stdout: fs::read_to_string(stdout.path()).unwrap(),
         stderr: process.stderr(),

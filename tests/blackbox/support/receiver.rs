@@ -4,7 +4,7 @@ pub(crate) mod signed;
 pub(crate) mod tls;
 
 use std::{
-    io::{BufRead, BufReader, Read as _, Write},
+    io::{BufRead, BufReader, Read as _, Write as _},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex},
     thread,
@@ -15,7 +15,7 @@ use serde_json::Value;
 use standardwebhooks::Webhook;
 use ureq::http::{HeaderMap, HeaderName};
 
-use super::{POLL_EVERY, SOON, eventually};
+use super::{SOON, eventually};
 
 /// The reaction of the receiver to a request.
 #[derive(Debug, Clone)]
@@ -24,19 +24,12 @@ pub(crate) enum Reaction {
     Status(u16),
     /// Closes the connection without a response.
     Close,
-    /// Sends this text as the start of a response, then one more byte every few milliseconds until the peer closes the
-    /// connection.
-    Drip(&'static str),
     /// Sends no response until the test calls [`Receiver::go_on`], then responds with 204.
     Hang,
     /// Never responds, and keeps the connection open.
     Ignore,
     /// Responds with this status line (without the HTTP version) and headers, and this body.
     Exactly(String, Vec<u8>),
-    /// Sends these bytes and closes the connection.
-    Last(&'static str),
-    /// Redirects to this URL.
-    Redirect(String),
 }
 
 /// One received webhook request.
@@ -58,8 +51,6 @@ pub(crate) struct Receiver {
 }
 
 struct State {
-    /// Number of connections to reset before the first response.
-    resets: usize,
     /// Returns the reaction to a request. The argument is the number of the request, from 0.
     react: Box<dyn Fn(usize) -> Reaction + Send + Sync>,
     seen: Mutex<Seen>,
@@ -70,7 +61,6 @@ struct State {
 struct Seen {
     requests: Vec<WebhookRequest>,
     connections: Vec<TcpStream>,
-    resets: usize,
     goes_on: bool,
     is_over: bool,
 }
@@ -83,18 +73,10 @@ impl Receiver {
 
     /// Starts a receiver with these reactions. `react` gets the number of the request, from 0.
     pub(crate) fn reacting(react: impl Fn(usize) -> Reaction + Send + Sync + 'static) -> Self {
-        Self::after_resets(0, react)
-    }
-
-    /// Starts a receiver that first resets this many connections.
-    pub(crate) fn after_resets(
-        resets: usize,
-        react: impl Fn(usize) -> Reaction + Send + Sync + 'static,
-    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (seen, going_on) = (Mutex::default(), Condvar::new());
-        let state = Arc::new(State { resets, react: Box::new(react), seen, going_on });
+        let state = Arc::new(State { react: Box::new(react), seen, going_on });
         let shared = Arc::clone(&state);
         thread::spawn(move || accept(&listener, &shared));
         Self { url: format!("http://{address}/hook"), address, state }
@@ -174,13 +156,6 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
         if seen.is_over {
             return;
         }
-        if seen.resets < state.resets {
-            seen.resets += 1;
-            drop(seen);
-            // The data stays unread, because closing a socket with unread data sends a reset.
-            drop(connection.peek(&mut [0]));
-            continue;
-        }
         seen.connections.push(connection.try_clone().unwrap());
         drop(seen);
         let state = Arc::clone(state);
@@ -201,12 +176,7 @@ fn serve(connection: &TcpStream, state: &State) -> Option<()> {
         let (head, body) = match (state.react)(number) {
             Reaction::Status(status) => (format!("{status} Whatever"), Vec::new()),
             Reaction::Close => return connection.shutdown(Shutdown::Both).ok(),
-            Reaction::Drip(head) => return drip(reader.get_mut(), head),
             Reaction::Exactly(head, body) => (head, body),
-            Reaction::Last(bytes) => {
-                reader.get_mut().write_all(bytes.as_bytes()).ok()?;
-                return connection.shutdown(Shutdown::Both).ok();
-            }
             Reaction::Hang => {
                 let seen = state.seen.lock().unwrap();
                 drop(state.going_on.wait_while(seen, |seen| !seen.goes_on).unwrap());
@@ -214,7 +184,6 @@ fn serve(connection: &TcpStream, state: &State) -> Option<()> {
             }
             // Waits until the peer closes.
             Reaction::Ignore => return reader.read(&mut [0]).ok().map(drop),
-            Reaction::Redirect(url) => (format!("307 There\r\nLocation: {url}"), Vec::new()),
         };
         let is_empty = head.starts_with("204");
         let length =
@@ -222,14 +191,6 @@ fn serve(connection: &TcpStream, state: &State) -> Option<()> {
         let response = [format!("HTTP/1.1 {head}\r\n{length}\r\n").as_bytes(), &body].concat();
         reader.get_mut().write_all(&response).ok()?;
         state.seen.lock().unwrap().requests[number].has_response = true;
-    }
-}
-
-fn drip(connection: &mut impl Write, head: &str) -> Option<()> {
-    connection.write_all(head.as_bytes()).ok()?;
-    loop {
-        thread::sleep(POLL_EVERY);
-        connection.write_all(b"x").ok()?;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader},
+    ops::Deref,
     process::{Command, Stdio},
     sync::{
         Arc,
@@ -14,7 +15,7 @@ use std::{
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use tempfile::TempDir;
 
-use super::{Authority, Client, SOON, process::Process};
+use super::{Authority, Client, SOON, eventually, process::Process};
 
 /// A running server.
 pub(crate) struct Server {
@@ -80,12 +81,27 @@ impl Server {
 
     /// Returns the HTTP status of a path on the operations address, such as a health check.
     pub(crate) fn health(&self, path: &str) -> u16 {
-        Client::new(&self.ops_url).request("GET", path).response().status
+        Client::new(&self.ops_url).get(path).status
+    }
+
+    /// Returns the status and the text of the readiness check.
+    pub(crate) fn readiness(&self) -> (u16, String) {
+        let response = Client::new(&self.ops_url).get("/readyz");
+        (response.status, String::from_utf8(response.body).unwrap())
+    }
+
+    /// Waits until the transparency log begins, and returns its key.
+    #[track_caller]
+    pub(crate) fn log_key(&self) -> String {
+        eventually("the log begins", SOON, || {
+            let key = self.client.get("/log/");
+            (key.status == 200).then(|| String::from_utf8(key.body).unwrap().trim().to_owned())
+        })
     }
 
     /// Returns the metrics in text form, from `/metrics` on the operations address.
     pub(crate) fn metrics(&self) -> String {
-        let response = Client::new(&self.ops_url).request("GET", "/metrics").response();
+        let response = Client::new(&self.ops_url).get("/metrics");
         assert_eq!(response.status, 200);
         assert_eq!(response.header("content-type"), Some("text/plain; version=0.0.4"));
         String::from_utf8(response.body).unwrap()
@@ -130,6 +146,15 @@ impl Server {
     pub(crate) fn stop(mut self) {
         self.terminate();
         assert_eq!(self.ended(STOP_MAX), Some(0));
+    }
+}
+
+/// Requests of the client of a server are requests to the server.
+impl Deref for Server {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
     }
 }
 

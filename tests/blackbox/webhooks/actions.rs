@@ -4,24 +4,27 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Identity, Receiver, SOON, eventually, on_both, text};
 
-on_both!(each_action_has_a_path_with_the_same_response, each_path_refuses_members_of_other_actions,);
+on_both!(
+    each_action_has_a_path_with_the_same_response,
+    each_action_is_for_the_owner_of_the_webhook,
+    each_path_refuses_members_of_other_actions,
+);
 
 fn each_action_has_a_path_with_the_same_response(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = database.busy_pair(client);
-    let id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    let sent = client.send(&alice, &bob.key, "x").ok();
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (alice, bob) = database.busy_pair(&server);
+    let id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    let sent = server.send(&alice, &bob.key, "x").ok();
     receiver.await_requests(1);
     // A success that is recorded between two lists would make them differ.
     eventually("the recorded success", SOON, || {
-        let list = client.act(&bob, "/v1/webhooks/list", &json!({})).ok();
+        let list = server.act(&bob, "/v1/webhooks/list", &json!({})).ok();
         list["webhooks"][0]["last_success_at"].as_str().map(str::to_owned)
     });
     let one = json!({"webhook_id": id});
     let recover = json!({"webhook_id": id, "since": "2026-01-01T00:00:00Z", "dry_run": true});
     let redeliver = json!({"webhook_id": id, "envelope_id": sent["envelope_id"]});
-    let compare = |path: &str, body: &Value| compare(client, &bob, path, body);
+    let compare = |path: &str, body: &Value| compare(&server, &bob, path, body);
     compare("list", &json!({}));
     compare("enable", &one);
     compare("recover", &recover);
@@ -34,22 +37,46 @@ fn each_action_has_a_path_with_the_same_response(database: &Database) {
     {
         compare(path, &json!({}));
         compare(path, &json!({"webhook_id": 7, "since": "x", "envelope_id": "x"}));
-        let refused = client.act(&alice, &format!("/v1/webhooks/{path}"), &members(path, &id));
-        refused.refused(404, "WEBHOOK_NOT_FOUND");
     }
-    let rotated = client.act(&bob, "/v1/webhooks/rotate-secret", &one).ok();
+    let rotated = server.act(&bob, "/v1/webhooks/rotate-secret", &one).ok();
     assert!(text(&rotated, "secret").starts_with("whsec_"));
-    let page = client.act(&bob, "/v1/webhooks/deliveries", &one).ok();
+    let page = server.act(&bob, "/v1/webhooks/deliveries", &one).ok();
     assert_eq!(page["deliveries"].as_array().unwrap().last().unwrap()["attempt"], 1);
-    let deleted = client.act(&bob, "/v1/webhooks/delete", &one).ok();
+    let deleted = server.act(&bob, "/v1/webhooks/delete", &one).ok();
     assert_eq!(deleted, json!({"webhook_id": id, "deleted": true}));
-    assert_eq!(client.post("/v1/webhooks/list").by(&bob).response().ok(), json!({"webhooks": []}));
+    assert_eq!(server.post("/v1/webhooks/list").by(&bob).response().ok(), json!({"webhooks": []}));
+}
+
+/// A webhook of another account, or of another key, looks like an unknown webhook.
+fn each_action_is_for_the_owner_of_the_webhook(database: &Database) {
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (eve, bob) = database.busy_pair(&server);
+    let sibling = server.sibling(&bob);
+    database.set_enterprise(&sibling.key, [1000, 1000, 1000, 1000]);
+    let id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    let sent = server.send(&eve, &bob.key, "x").ok();
+    receiver.await_requests(1);
+    for path in ["delete", "deliveries", "enable", "recover", "redeliver", "rotate-secret", "test"]
+    {
+        let own = format!("/v1/webhooks/{path}");
+        for id in [&*id, "wh_01h455vb4pex5vsknk084sn02q", "nonsense"] {
+            let mut body = members(path, id);
+            if path == "redeliver" {
+                body["envelope_id"] = sent["envelope_id"].clone();
+            }
+            for stranger in [&eve, &sibling] {
+                server.act(stranger, &own, &body).refused(404, "WEBHOOK_NOT_FOUND");
+            }
+            let stolen = server.post(&own).token(&eve.token).key(&bob.key).json(&body);
+            stolen.response().refused(401, "UNAUTHORIZED");
+        }
+    }
+    assert_eq!(receiver.requests().len(), 1);
 }
 
 fn each_path_refuses_members_of_other_actions(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (bob, _) = database.busy_pair(client);
+    let (bob, _) = database.busy_pair(&server);
     for path in
         ["list", "delete", "deliveries", "enable", "recover", "redeliver", "rotate-secret", "test"]
     {
@@ -59,10 +86,10 @@ fn each_path_refuses_members_of_other_actions(database: &Database) {
                 continue;
             }
             body[unknown] = json!("list");
-            let refused = client.act(&bob, &format!("/v1/webhooks/{path}"), &body);
+            let refused = server.act(&bob, &format!("/v1/webhooks/{path}"), &body);
             assert_eq!(refused.refused(400, "INVALID_FIELD")["field"], unknown, "{path}");
         }
-        let other_method = client.request("GET", &format!("/v1/webhooks/{path}")).response();
+        let other_method = server.get(&format!("/v1/webhooks/{path}"));
         other_method.refused(405, "METHOD_NOT_ALLOWED");
     }
 }

@@ -16,11 +16,10 @@ on_both!(
 
 fn requests_in_flight_to_a_host_are_bounded_over_all_webhooks(database: &Database) {
     let server = database.serve_with(&["--webhook-in-flight-per-host", "2"]);
-    let client = server.client();
     let slow = Receiver::reacting(|_| Reaction::Hang);
-    let sender = client.new_identity();
-    send_to_each(client, &sender, &recipients(client, 4, &slow.url));
-    send_to_other_host(client, &sender);
+    let sender = server.new_identity();
+    send_to_each(&server, &sender, &recipients(&server, 4, &slow.url));
+    send_to_other_host(&server, &sender);
     assert_eq!(slow.await_requests(2).len(), 2);
     slow.go_on();
     slow.await_requests(4);
@@ -28,14 +27,13 @@ fn requests_in_flight_to_a_host_are_bounded_over_all_webhooks(database: &Databas
 
 fn requests_per_minute_to_a_host_are_bounded_over_all_webhooks(database: &Database) {
     let server = database.serve_with(&["--webhook-per-minute-per-host", "3"]);
-    let client = server.client();
     let receiver = Receiver::start();
-    let sender = client.new_identity();
-    let recipients = recipients(client, 5, &receiver.url);
+    let sender = server.new_identity();
+    let recipients = recipients(&server, 5, &receiver.url);
     let count = within_one_minute(|| {
         let before = receiver.requests().len();
-        send_to_each(client, &sender, &recipients);
-        send_to_other_host(client, &sender);
+        send_to_each(&server, &sender, &recipients);
+        send_to_other_host(&server, &sender);
         receiver.await_requests(before + 3).len() - before
     });
     assert_eq!(count, 3);
@@ -44,19 +42,18 @@ fn requests_per_minute_to_a_host_are_bounded_over_all_webhooks(database: &Databa
 fn a_forbidden_network_gets_no_requests(database: &Database) {
     let receiver = Receiver::start();
     let server = database.serve();
-    let bob = server.client().new_identity();
-    server.client().register(&bob, &receiver.url);
+    let bob = server.new_identity();
+    server.register(&bob, &receiver.url);
     server.stop();
 
     let flags = ["--webhook-deny", "127.0.0.0/8", "--webhook-retry-schedule", "10ms"];
     let server = database.serve_with(&flags);
-    let client = server.client();
     let body = json!({"url": receiver.url, "events": ["envelope.received"]});
-    let refused = client.act(&bob, "/v1/webhooks/register", &body).refused(400, "INVALID_FIELD");
+    let refused = server.act(&bob, "/v1/webhooks/register", &body).refused(400, "INVALID_FIELD");
     assert_eq!(refused["field"], "url");
-    client.send(&bob, &bob.key, "x").ok();
+    server.send(&bob, &bob.key, "x").ok();
     let failure = eventually("a failed attempt", Duration::from_secs(30), || {
-        let shown = client.manage(&bob, &json!({"action": "list"})).ok();
+        let shown = server.manage(&bob, &json!({"action": "list"})).ok();
         Some(shown["webhooks"][0]["last_failure"].clone()).filter(|failure| !failure.is_null())
     });
     assert_eq!(text(&failure, "error"), "blocked_address");

@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, SOON, eventually, on_both, text,
-};
+use crate::support::{Client, Database, Identity, Reaction, Receiver, on_both, text, wait_until};
 
 on_both!(
     the_other_webhooks_of_the_account_hear_of_failures_and_disabling,
@@ -20,36 +18,35 @@ fn register(client: &Client, identity: &Identity, url: &str, events: &[&str]) ->
 
 fn body_of(informed: &Receiver, nth: usize) -> Value {
     let request = informed.await_requests(nth + 1).remove(nth);
-    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    let body = request.json();
     assert_eq!(body["event_id"], request.id());
     body
 }
 
 fn the_other_webhooks_of_the_account_hear_of_failures_and_disabling(database: &Database) {
     let server = database.serve_with(&["--events", "v1.1", "--webhook-retry-schedule", "1h"]);
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
-    let sibling = client.sibling(&bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let sibling = server.sibling(&bob);
     let failing = Receiver::reacting(|nth| Reaction::Status(if nth < 12 { 500 } else { 410 }));
     let informed = [Receiver::start(), Receiver::start()];
     let everything = [BOTH, &["envelope.received"]].concat();
-    let id = register(client, &bob, &failing.url, &everything);
-    register(client, &bob, &informed[0].url, BOTH);
-    register(client, &sibling, &informed[1].url, BOTH);
+    let id = register(&server, &bob, &failing.url, &everything);
+    register(&server, &bob, &informed[0].url, BOTH);
+    register(&server, &sibling, &informed[1].url, BOTH);
     for _ in 0..11 {
-        client.send(&alice, &bob.key, "x").ok();
+        server.send(&alice, &bob.key, "x").ok();
     }
     let failed = || {
         let failures =
             json!({"action": "deliveries", "webhook_id": id, "limit": 100, "state": "failed"});
-        client.manage(&bob, &failures).ok()["deliveries"].as_array().unwrap().len()
+        server.manage(&bob, &failures).ok()["deliveries"].as_array().unwrap().len()
     };
-    eventually("eleven failures", SOON, || (failed() == 11).then_some(()));
+    wait_until("eleven failures", || failed() == 11);
     database.by_hand("UPDATE webhooks SET failing_since = failing_since - 3600000 WHERE failing_since IS NOT NULL");
-    client.send(&alice, &bob.key, "x").ok();
+    server.send(&alice, &bob.key, "x").ok();
     for informed in &informed {
         let body = body_of(informed, 0);
-        let listed = client.manage(&bob, &json!({"action": "list"})).ok()["webhooks"][0].clone();
+        let listed = server.manage(&bob, &json!({"action": "list"})).ok()["webhooks"][0].clone();
         assert_eq!(
             body,
             json!({
@@ -65,7 +62,7 @@ fn the_other_webhooks_of_the_account_hear_of_failures_and_disabling(database: &D
             })
         );
     }
-    client.send(&alice, &bob.key, "x").ok();
+    server.send(&alice, &bob.key, "x").ok();
     for informed in &informed {
         let body = body_of(informed, 1);
         assert_eq!((&body["event"], &body["reason"]), (&json!("webhook.disabled"), &json!("gone")));
@@ -77,10 +74,9 @@ fn the_other_webhooks_of_the_account_hear_of_failures_and_disabling(database: &D
 
 fn an_operator_disables_with_an_event(database: &Database) {
     let server = database.serve_with(&["--events", "v1.1"]);
-    let client = server.client();
-    let (bob, informed) = (client.new_identity(), Receiver::start());
-    let id = register(client, &bob, "http://127.0.0.1:9999/", &["envelope.received"]);
-    register(client, &bob, &informed.url, BOTH);
+    let (bob, informed) = (server.new_identity(), Receiver::start());
+    let id = register(&server, &bob, "http://127.0.0.1:9999/", &["envelope.received"]);
+    register(&server, &bob, &informed.url, BOTH);
     database.operate(&["webhook", "disable", &id]);
     let body = body_of(&informed, 0);
     assert_eq!((&body["webhook_id"], &body["reason"]), (&json!(id), &json!("operator")));

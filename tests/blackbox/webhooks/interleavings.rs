@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
 
     fn send(&mut self, node: usize) {
         for _ in 0..=self.random.below(20) {
-            let sent = self.nodes[node].client().send(&self.sender, &self.recipient.key, "x");
+            let sent = self.nodes[node].send(&self.sender, &self.recipient.key, "x");
             self.sent.push(text(&sent.ok(), "envelope_id"));
         }
     }
@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
 
     fn change(&self, node: usize, name: &str, value: &serde_json::Value) {
         let body = json!({"webhook_id": self.webhook_id, name: value});
-        self.nodes[node].client().act(&self.recipient, "/v1/webhooks/update", &body).ok();
+        self.nodes[node].act(&self.recipient, "/v1/webhooks/update", &body).ok();
     }
 
     fn change_mood(&mut self) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Receiver, on_both, text};
+use crate::support::{Client, Database, Identity, Receiver, has, on_both, text};
 
 on_both!(
     a_deleted_webhook_gets_no_more_requests,
@@ -12,15 +12,14 @@ on_both!(
 );
 
 fn the_list_shows_all_fields_except_secrets(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let bob = client.new_identity();
-    assert_eq!(list(client, &bob), json!({"webhooks": []}));
-    let first = client.register(&bob, &receiver.url);
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let bob = server.new_identity();
+    assert_eq!(list(&server, &bob), json!({"webhooks": []}));
+    let first = server.register(&bob, &receiver.url);
     let twice = json!({"url": receiver.url, "events": ["envelope.received", "envelope.received"]});
-    let second = client.act(&bob, "/v1/webhooks/register", &twice).ok();
+    let second = server.act(&bob, "/v1/webhooks/register", &twice).ok();
     assert_ne!(first["secret"], second["secret"]);
-    let listed = list(client, &bob);
+    let listed = list(&server, &bob);
     assert_eq!(listed["webhooks"].as_array().unwrap().len(), 2);
     for (shown, registered) in listed["webhooks"].as_array().unwrap().iter().zip([&first, &second])
     {
@@ -31,21 +30,17 @@ fn the_list_shows_all_fields_except_secrets(database: &Database) {
         assert_eq!(shown["events"], json!(["envelope.received"]));
         assert_eq!(shown["api_key_id"], bob.key);
         assert!(text(shown, "webhook_id").starts_with("wh_"));
-        assert_eq!(
-            (&shown["last_success_at"], &shown["last_failure"]),
-            (&Value::Null, &Value::Null)
-        );
+        has(shown, &json!({"last_success_at": null, "last_failure": null}));
         assert!(!shown.to_string().contains("secret") && !shown.to_string().contains("whsec_"));
     }
 }
 
 fn every_webhook_gets_its_own_delivery(database: &Database) {
-    let server = database.serve();
-    let (client, receivers) = (server.client(), [Receiver::start(), Receiver::start()]);
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, receivers) = (database.serve(), [Receiver::start(), Receiver::start()]);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     let secrets =
-        receivers.each_ref().map(|receiver| text(&client.register(&bob, &receiver.url), "secret"));
-    let sent = client.send(&alice, &bob.key, "x").ok();
+        receivers.each_ref().map(|receiver| text(&server.register(&bob, &receiver.url), "secret"));
+    let sent = server.send(&alice, &bob.key, "x").ok();
     for (receiver, secret) in receivers.iter().zip(&secrets) {
         let request = receiver.await_requests(1).remove(0);
         request.verify(secret);
@@ -57,19 +52,20 @@ fn every_webhook_gets_its_own_delivery(database: &Database) {
 }
 
 fn a_deleted_webhook_gets_no_more_requests(database: &Database) {
-    let server = database.serve();
-    let (client, kept, deleted) = (server.client(), Receiver::start(), Receiver::start());
+    let nodes = database.serve_on_every_node();
+    let (client, other) = (nodes[0].client(), nodes[nodes.len() - 1].client());
+    let (kept, deleted) = (Receiver::start(), Receiver::start());
     let (alice, bob) = (client.new_identity(), client.new_identity());
     client.register(&bob, &kept.url);
     let id = text(&client.register(&bob, &deleted.url), "webhook_id");
-    client.send(&alice, &bob.key, "x").ok();
+    other.send(&alice, &bob.key, "x").ok();
     deleted.await_requests(1);
     let delete = json!({"action": "delete", "webhook_id": id});
     let response = client.manage(&bob, &delete).ok();
     assert_eq!((&response["webhook_id"], &response["deleted"]), (&json!(id), &json!(true)));
     client.manage(&bob, &delete).refused(404, "WEBHOOK_NOT_FOUND");
     for _ in 0..3 {
-        client.send(&alice, &bob.key, "x").ok();
+        other.send(&alice, &bob.key, "x").ok();
     }
     kept.await_requests(4);
     assert_eq!(deleted.requests().len(), 1);
@@ -77,19 +73,18 @@ fn a_deleted_webhook_gets_no_more_requests(database: &Database) {
 }
 
 fn a_webhook_belongs_to_its_key_alone(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (bob, eve) = (client.new_identity(), client.new_identity());
-    let sibling = client.sibling(&bob);
-    let id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (bob, eve) = (server.new_identity(), server.new_identity());
+    let sibling = server.sibling(&bob);
+    let id = text(&server.register(&bob, &receiver.url), "webhook_id");
     for identity in [&eve, &sibling] {
-        assert_eq!(list(client, identity), json!({"webhooks": []}));
+        assert_eq!(list(&server, identity), json!({"webhooks": []}));
         let delete = json!({"action": "delete", "webhook_id": id});
-        client.manage(identity, &delete).refused(404, "WEBHOOK_NOT_FOUND");
+        server.manage(identity, &delete).refused(404, "WEBHOOK_NOT_FOUND");
     }
     // Envelopes of other keys cause no delivery.
-    client.send(&bob, &sibling.key, "x").ok();
-    let sent = client.send(&eve, &bob.key, "x").ok();
+    server.send(&bob, &sibling.key, "x").ok();
+    let sent = server.send(&eve, &bob.key, "x").ok();
     assert_eq!(receiver.await_requests(1)[0].id(), text(&sent, "envelope_id"));
 }
 

@@ -20,13 +20,12 @@ fn await_state(client: &Client, identity: &Identity, envelope: &str, state: &str
 }
 
 fn a_receipt_follows_the_envelope(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::reacting(|_| Reaction::Hang));
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, receiver) = (database.serve(), Receiver::reacting(|_| Reaction::Hang));
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 10_000]);
-    let sent = client.send(&alice, &bob.key, "x").ok();
+    let sent = server.send(&alice, &bob.key, "x").ok();
     let id = text(&sent, "envelope_id");
-    let waiting = receipt(client, &alice, &id).ok();
+    let waiting = receipt(&server, &alice, &id).ok();
     assert_eq!(
         waiting,
         json!({
@@ -41,48 +40,48 @@ fn a_receipt_follows_the_envelope(database: &Database) {
             "opened_at": null,
         })
     );
-    let hook = client.register(&bob, &receiver.url);
+    let hook = server.register(&bob, &receiver.url);
     receiver.await_requests(1);
-    assert_eq!(receipt(client, &alice, &id).ok()["state"], "sent");
+    assert_eq!(receipt(&server, &alice, &id).ok()["state"], "sent");
     receiver.go_on();
-    let notified = await_state(client, &alice, &id, "notified");
+    let notified = await_state(&server, &alice, &id, "notified");
     assert!(notified["notified_at"].is_string());
-    client.open(&bob, &id).ok();
+    server.open(&bob, &id).ok();
     let delete = json!({"action": "delete", "webhook_id": hook["webhook_id"]});
-    client.manage(&bob, &delete).ok();
-    assert_eq!(receipt(client, &alice, &id).ok(), notified, "the default policy hides the opening");
+    server.manage(&bob, &delete).ok();
+    assert_eq!(
+        receipt(&server, &alice, &id).ok(),
+        notified,
+        "the default policy hides the opening"
+    );
 }
 
 fn a_receipt_shows_a_bounce(database: &Database) {
-    let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
-    let (client, failing) = (server.client(), Receiver::reacting(|_| Reaction::Status(500)));
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (server, failing) = (
+        database.serve_with(&["--webhook-retry-schedule", "10ms"]),
+        Receiver::reacting(|_| Reaction::Status(500)),
+    );
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 10_000]);
-    client.register(&bob, &failing.url);
-    let id = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
-    let bounced = await_state(client, &alice, &id, "bounced");
+    server.register(&bob, &failing.url);
+    let id = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let bounced = await_state(&server, &alice, &id, "bounced");
     assert_eq!((&bounced["notified_at"], &bounced["opened_at"]), (&Value::Null, &Value::Null));
 }
 
 fn a_receipt_belongs_to_the_sender(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let sibling = client.sibling(&alice);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let sibling = server.sibling(&alice);
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 10_000]);
-    let id = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let id = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
     for other in [&bob, &sibling] {
-        receipt(client, other, &id).refused(404, "ENVELOPE_NOT_FOUND");
+        receipt(&server, other, &id).refused(404, "ENVELOPE_NOT_FOUND");
     }
     let unknown = "env_01h455vb4pex5vsknk084sn02q";
     for id in [unknown, "env_nonsense"] {
-        receipt(client, &alice, id).refused(404, "ENVELOPE_NOT_FOUND");
+        receipt(&server, &alice, id).refused(404, "ENVELOPE_NOT_FOUND");
     }
-    let nothing = client.act(&alice, "/v1/channel/receipt", &json!({}));
+    let nothing = server.act(&alice, "/v1/channel/receipt", &json!({}));
     nothing.refused(400, "MISSING_FIELD");
-    server.stop();
-    let server = database.serve_with(&["--retention", "1s"]);
-    eventually("the envelope expires", SOON, || {
-        (receipt(server.client(), &alice, &id).status == 404).then_some(())
-    });
 }

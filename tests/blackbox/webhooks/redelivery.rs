@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, SOON, WebhookRequest, eventually, on_both, text,
+    Client, Database, Identity, Reaction, Receiver, SOON, WebhookRequest, eventually, has, on_both,
+    text,
 };
 
 on_both!(
@@ -18,12 +19,11 @@ on_both!(
 
 fn an_exhausted_delivery_can_be_redelivered(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth < 2 { 500 } else { 200 }));
-    let (alice, bob) = database.busy_pair(client);
-    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    let envelope_id = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
-    let last = await_entries(client, &bob, &webhook_id, "exhausted", 1).remove(0);
+    let (alice, bob) = database.busy_pair(&server);
+    let webhook_id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    let envelope_id = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let last = await_entries(&server, &bob, &webhook_id, "exhausted", 1).remove(0);
     assert_eq!((&last["attempt"], &last["next_attempt_at"]), (&json!(2), &Value::Null));
 
     let again = json!({
@@ -31,84 +31,81 @@ fn an_exhausted_delivery_can_be_redelivered(database: &Database) {
     });
     let expected =
         json!({"webhook_id": webhook_id, "envelope_id": envelope_id, "outcome": "pending"});
-    assert_eq!(client.manage(&bob, &again).ok(), expected);
+    assert_eq!(server.manage(&bob, &again).ok(), expected);
     assert_eq!(receiver.await_requests(3)[2].id(), envelope_id);
-    let succeeded = await_entries(client, &bob, &webhook_id, "succeeded", 1).remove(0);
+    let succeeded = await_entries(&server, &bob, &webhook_id, "succeeded", 1).remove(0);
     assert_eq!(succeeded["attempt"], 1, "the schedule starts again");
 
-    client.manage(&bob, &again).ok();
+    server.manage(&bob, &again).ok();
     assert_eq!(
         receiver.await_requests(4)[3].id(),
         envelope_id,
         "successful deliveries can be redelivered too"
     );
-    await_entries(client, &bob, &webhook_id, "succeeded", 2);
-    client.open(&bob, &envelope_id).ok();
+    await_entries(&server, &bob, &webhook_id, "succeeded", 2);
+    server.open(&bob, &envelope_id).ok();
 }
 
 /// The first request still waits for its response, or its outcome may not be stored yet.
 fn a_delivery_under_way_can_be_redelivered(database: &Database) {
     let server = database.serve();
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| match nth {
         0 => Reaction::Hang,
         _ => Reaction::Status(200),
     });
-    let (alice, bob) = database.busy_pair(client);
-    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    let envelope_id = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let (alice, bob) = database.busy_pair(&server);
+    let webhook_id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    let envelope_id = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
     receiver.await_requests(1);
     let again = json!({
         "action": "redeliver", "webhook_id": webhook_id, "envelope_id": envelope_id,
     });
-    assert_eq!(client.manage(&bob, &again).ok()["outcome"], "pending");
+    assert_eq!(server.manage(&bob, &again).ok()["outcome"], "pending");
     receiver.go_on();
     receiver.await_requests(2);
-    client.manage(&bob, &again).ok();
+    server.manage(&bob, &again).ok();
     let requests = receiver.await_requests(3);
     assert!(requests.iter().all(|request| request.id() == envelope_id));
-    let entries = await_entries(client, &bob, &webhook_id, "succeeded", 3);
+    let entries = await_entries(&server, &bob, &webhook_id, "succeeded", 3);
     assert!(entries.iter().all(|entry| entry["attempt"] == 1), "{entries:?}");
 }
 
 fn a_delivery_under_way_can_be_recovered(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| match nth {
         0 => Reaction::Status(500),
         1 => Reaction::Close,
         _ => Reaction::Status(200),
     });
-    let (alice, bob) = database.busy_pair(client);
-    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    client.send(&alice, &bob.key, "x").ok();
-    let first = await_entries(client, &bob, &webhook_id, "failed", 1).remove(0);
+    let (alice, bob) = database.busy_pair(&server);
+    let webhook_id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    server.send(&alice, &bob.key, "x").ok();
+    let first = await_entries(&server, &bob, &webhook_id, "failed", 1).remove(0);
     receiver.await_requests(2);
     let recover = json!({"action": "recover", "webhook_id": webhook_id, "since": first["at"]});
-    client.manage(&bob, &recover).ok();
+    server.manage(&bob, &recover).ok();
     receiver.await_requests(3);
-    await_entries(client, &bob, &webhook_id, "succeeded", 1);
+    await_entries(&server, &bob, &webhook_id, "succeeded", 1);
 }
 
 fn failed_deliveries_since_a_time_are_counted_and_then_recovered(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "1h,1h"]);
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth < 4 { 500 } else { 200 }));
-    let (alice, bob) = database.busy_pair(client);
-    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    client.send(&alice, &bob.key, "before").ok();
-    let before = await_entries(client, &bob, &webhook_id, "failed", 1).remove(0);
+    let (alice, bob) = database.busy_pair(&server);
+    let webhook_id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    server.send(&alice, &bob.key, "before").ok();
+    let before = await_entries(&server, &bob, &webhook_id, "failed", 1).remove(0);
     for _ in 0..3 {
-        client.send(&alice, &bob.key, "x").ok();
+        server.send(&alice, &bob.key, "x").ok();
     }
-    let failed = await_entries(client, &bob, &webhook_id, "failed", 4);
+    let failed = await_entries(&server, &bob, &webhook_id, "failed", 4);
     let first = failed.iter().rev().nth(1).unwrap();
     assert!(text(first, "at") > text(&before, "at"), "{failed:?}");
     let recover = |dry_run: bool| {
         let body = json!({
             "action": "recover", "webhook_id": webhook_id, "since": first["at"], "dry_run": dry_run,
         });
-        client.manage(&bob, &body).ok()
+        server.manage(&bob, &body).ok()
     };
     let response = |recovered: u32, dry_run: bool| {
         json!({
@@ -120,8 +117,8 @@ fn failed_deliveries_since_a_time_are_counted_and_then_recovered(database: &Data
     assert_eq!(receiver.requests().len(), 4);
     assert_eq!(recover(false), response(3, false));
     let requests = receiver.await_requests(7);
-    await_entries(client, &bob, &webhook_id, "succeeded", 3);
-    let waiting = await_entries(client, &bob, &webhook_id, "pending", 1);
+    await_entries(&server, &bob, &webhook_id, "succeeded", 3);
+    let waiting = await_entries(&server, &bob, &webhook_id, "pending", 1);
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0]["envelope_id"], before["envelope_id"], "earlier failures still wait");
     assert_eq!((&waiting[0]["attempt"], &waiting[0]["error"]), (&json!(2), &json!("http_status")));
@@ -130,55 +127,50 @@ fn failed_deliveries_since_a_time_are_counted_and_then_recovered(database: &Data
 
 fn a_410_disables_the_webhook_and_enabling_it_sends_waiting_deliveries(database: &Database) {
     let server = database.serve();
-    let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 410 } else { 200 }));
-    let (alice, bob) = database.busy_pair(client);
-    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    let gone = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
-    let shown = await_disabled(client, &bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let webhook_id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    let gone = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let shown = await_disabled(&server, &bob);
     assert_eq!(shown["disabled_reason"], "gone");
-    assert_eq!(await_entries(client, &bob, &webhook_id, "exhausted", 1)[0]["status_code"], 410);
+    assert_eq!(await_entries(&server, &bob, &webhook_id, "exhausted", 1)[0]["status_code"], 410);
     let mut waited: Vec<_> =
-        (0..3).map(|_| text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id")).collect();
-    let waiting = await_entries(client, &bob, &webhook_id, "pending", 3);
+        (0..3).map(|_| text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id")).collect();
+    let waiting = await_entries(&server, &bob, &webhook_id, "pending", 3);
     assert!(waiting.iter().all(|it| it["next_attempt_at"].is_null()), "{waiting:?}");
     let again = json!({"action": "redeliver", "webhook_id": webhook_id, "envelope_id": gone});
-    let refused = client.manage(&bob, &again).refused(400, "INVALID_FIELD");
+    let refused = server.manage(&bob, &again).refused(400, "INVALID_FIELD");
     assert_eq!(refused["field"], "webhook_id");
     assert_eq!(receiver.requests().len(), 1);
 
     let enable = json!({"action": "enable", "webhook_id": webhook_id});
-    let enabled = client.manage(&bob, &enable).ok();
+    let enabled = server.manage(&bob, &enable).ok();
     assert_eq!((&enabled["status"], &enabled["due_now"]), (&json!("enabled"), &json!(3)));
-    assert_eq!(
-        (&enabled["disabled_reason"], &enabled["failing_since"]),
-        (&json!(null), &json!(null))
-    );
+    has(&enabled, &json!({"disabled_reason": null, "failing_since": null}));
     let mut delivered: Vec<_> =
         receiver.await_requests(4)[1..].iter().map(WebhookRequest::id).collect();
     delivered.sort();
     waited.sort();
     assert_eq!(delivered, waited);
-    client.manage(&bob, &again).ok();
+    server.manage(&bob, &again).ok();
     assert_eq!(receiver.await_requests(5)[4].id(), gone);
 }
 
 /// The five days of failures are written directly into the database.
 fn a_webhook_is_disabled_after_five_days_of_failures(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
-    let client = server.client();
     let receiver = Receiver::reacting(|_| Reaction::Status(500));
-    let (alice, bob) = database.busy_pair(client);
-    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    client.send(&alice, &bob.key, "x").ok();
-    await_entries(client, &bob, &webhook_id, "failed", 2);
-    let shown = only_webhook(client, &bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let webhook_id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    server.send(&alice, &bob.key, "x").ok();
+    await_entries(&server, &bob, &webhook_id, "failed", 2);
+    let shown = server.only_webhook(&bob);
     assert_eq!((&shown["status"], &shown["disabled_reason"]), (&json!("enabled"), &json!(null)));
     let since = text(&shown, "failing_since");
     assert!(since <= text(&shown["last_failure"], "at"));
     database.by_hand("UPDATE webhooks SET failing_since = failing_since - 5 * 86400000");
-    client.send(&alice, &bob.key, "x").ok();
-    let shown = await_disabled(client, &bob);
+    server.send(&alice, &bob.key, "x").ok();
+    let shown = await_disabled(&server, &bob);
     assert_eq!(shown["disabled_reason"], "failing");
     assert!(text(&shown, "failing_since") < since);
     let log = eventually("the log has the entry", SOON, || {
@@ -187,16 +179,9 @@ fn a_webhook_is_disabled_after_five_days_of_failures(database: &Database) {
     assert_eq!(log.matches("webhook disabled").count(), 1);
 }
 
-fn only_webhook(client: &Client, identity: &Identity) -> Value {
-    let mut listed = client.manage(identity, &json!({"action": "list"})).ok();
-    let webhooks = listed["webhooks"].as_array_mut().unwrap();
-    assert_eq!(webhooks.len(), 1);
-    webhooks.remove(0)
-}
-
 fn await_disabled(client: &Client, identity: &Identity) -> Value {
     eventually("the webhook is disabled", SOON, || {
-        Some(only_webhook(client, identity)).filter(|shown| shown["status"] == "disabled")
+        Some(client.only_webhook(identity)).filter(|shown| shown["status"] == "disabled")
     })
 }
 

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Identity, Receiver, SOON, Server, Socket, eventually, exchange,
+    Browser, Client, Database, Identity, Receiver, SOON, Server, Socket, eventually, exchange, has,
     on_both, status_of, text,
 };
 
@@ -35,10 +35,6 @@ fn register(client: &Client, identity: &Identity) -> (String, String) {
     (text(&registered, "webhook_id"), text(&registered, "secret"))
 }
 
-fn listed(client: &Client, identity: &Identity) -> Value {
-    client.manage(identity, &json!({"action": "list"})).ok()["webhooks"][0].clone()
-}
-
 fn send(client: &Client, from: &Identity, to: &Identity) -> String {
     text(&client.send(from, &to.key, "x").ok(), "envelope_id")
 }
@@ -57,46 +53,44 @@ fn attempts(client: &Client, identity: &Identity, webhook: &str) -> Vec<Value> {
 
 fn a_relay_gets_the_request_that_a_url_would_get(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let (id, secret) = register(client, &bob);
-    assert_eq!(listed(client, &bob)["connected"], 0);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let (id, secret) = register(&server, &bob);
+    assert_eq!(server.only_webhook(&bob)["connected"], 0);
     let mut socket = Socket::open(&server, &bob, &id);
-    assert_eq!(listed(client, &bob)["connected"], 1);
-    let sent = send(client, &alice, &bob);
+    assert_eq!(server.only_webhook(&bob)["connected"], 1);
+    let sent = send(&server, &alice, &bob);
     let (delivery, request) = socket.next().unwrap();
     request.verify(&secret);
     assert_eq!((request.id(), request.header("content-type")), (sent.clone(), "application/json"));
     assert_eq!(request.json()["envelope_id"], json!(sent));
-    let browser = Browser::sign_in(client, &bob);
+    let browser = Browser::sign_in(&server, &bob);
     let page = || browser.page(&format!("/dashboard/keys/{}/webhooks/{id}", bob.key));
     assert!(page().contains("from 127.0.0.1, 1 event in flight"), "{}", page());
     socket.answer(&delivery, 200);
     eventually("the receipt says so", Duration::from_secs(10), || {
-        (state(client, &alice, &sent) == "notified").then_some(())
+        (state(&server, &alice, &sent) == "notified").then_some(())
     });
     assert!(page().contains("0 events in flight"), "{}", page());
-    let [attempt] = &attempts(client, &bob, &id)[..] else { panic!("one attempt") };
+    let [attempt] = &attempts(&server, &bob, &id)[..] else { panic!("one attempt") };
     assert_eq!((&attempt["outcome"], &attempt["status_code"]), (&json!("succeeded"), &json!(200)));
     drop(socket);
     eventually("the connection counts no more", Duration::from_secs(5), || {
-        (listed(client, &bob)["connected"] == 0).then_some(())
+        (server.only_webhook(&bob)["connected"] == 0).then_some(())
     });
 }
 
 fn deliveries_wait_for_a_connection_and_come_oldest_first(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
-    let (id, _) = register(client, &bob);
-    let sent: Vec<_> = (0..40).map(|_| send(client, &alice, &bob)).collect();
-    assert_eq!(state(client, &alice, &sent[0]), "sent");
+    let (alice, bob) = database.busy_pair(&server);
+    let (id, _) = register(&server, &bob);
+    let sent: Vec<_> = (0..40).map(|_| send(&server, &alice, &bob)).collect();
+    assert_eq!(state(&server, &alice, &sent[0]), "sent");
     let mut socket = Socket::open(&server, &bob, &id);
     let started = Instant::now();
     let got: Vec<_> = sent.iter().map(|_| socket.accept().id()).collect();
     assert_eq!(got, sent);
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    assert!(attempts(client, &bob, &id).iter().all(|attempt| attempt["outcome"] == "succeeded"));
+    assert!(attempts(&server, &bob, &id).iter().all(|attempt| attempt["outcome"] == "succeeded"));
 }
 
 fn messages_through_any_node_reach_the_connection(database: &Database) {
@@ -113,7 +107,7 @@ fn messages_through_any_node_reach_the_connection(database: &Database) {
         assert_eq!(request.id(), sent);
         assert!(answered.elapsed() < Duration::from_secs(1), "{:?}", answered.elapsed());
     }
-    assert!(servers.iter().all(|server| listed(server.client(), &bob)["connected"] == 1));
+    assert!(servers.iter().all(|server| server.only_webhook(&bob)["connected"] == 1));
     if let Some(other) = servers.get(1) {
         let browser = Browser::sign_in(other.client(), &bob);
         let page = browser.page(&format!("/dashboard/keys/{}/webhooks/{id}", bob.key));
@@ -123,11 +117,10 @@ fn messages_through_any_node_reach_the_connection(database: &Database) {
 
 fn unanswered_deliveries_come_back_without_a_failed_attempt(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
-    let (id, _) = register(client, &bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let (id, _) = register(&server, &bob);
     let mut first = Socket::open(&server, &bob, &id);
-    let sent: Vec<_> = (0..5).map(|_| send(client, &alice, &bob)).collect();
+    let sent: Vec<_> = (0..5).map(|_| send(&server, &alice, &bob)).collect();
     first.accept();
     let (_, unanswered) = first.next().unwrap();
     drop(first);
@@ -137,7 +130,7 @@ fn unanswered_deliveries_come_back_without_a_failed_attempt(database: &Database)
     assert_eq!(got, sent[1..]);
     assert!(got.contains(&unanswered.id()));
     let attempts = eventually("all attempts are recorded", Duration::from_secs(10), || {
-        Some(attempts(client, &bob, &id)).filter(|all| all.len() == sent.len())
+        Some(attempts(&server, &bob, &id)).filter(|all| all.len() == sent.len())
     });
     assert!(
         attempts.iter().all(|attempt| attempt["outcome"] == "succeeded" && attempt["attempt"] == 1)
@@ -146,11 +139,10 @@ fn unanswered_deliveries_come_back_without_a_failed_attempt(database: &Database)
 
 fn statuses_mean_what_they_mean_in_a_response(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "1s,1h"]);
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
-    let (id, _) = register(client, &bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let (id, _) = register(&server, &bob);
     let mut socket = Socket::open(&server, &bob, &id);
-    let sent = send(client, &alice, &bob);
+    let sent = send(&server, &alice, &bob);
     let (delivery, _) = socket.next().unwrap();
     let answer = json!({"delivery": delivery, "status": 500, "body": "later"});
     socket.send(&answer.to_string());
@@ -158,19 +150,13 @@ fn statuses_mean_what_they_mean_in_a_response(database: &Database) {
     assert_eq!(again.id(), sent);
     socket.send(&json!({"delivery": delivery, "status": "none"}).to_string());
     let failed = eventually("the attempts are recorded", Duration::from_secs(10), || {
-        Some(attempts(client, &bob, &id)).filter(|all| all.len() == 2)
+        Some(attempts(&server, &bob, &id)).filter(|all| all.len() == 2)
     });
-    assert_eq!(
-        (&failed[0]["error"], &failed[0]["status_code"]),
-        (&json!("protocol"), &Value::Null)
-    );
-    assert_eq!(
-        (&failed[1]["error"], &failed[1]["status_code"]),
-        (&json!("http_status"), &json!(500))
-    );
+    has(&failed[0], &json!({"error": "protocol", "status_code": null}));
+    has(&failed[1], &json!({"error": "http_status", "status_code": 500}));
 
     let tested = thread::scope(|scope| {
-        let act = || client.act(&bob, "/v1/webhooks/test", &json!({"webhook_id": id})).ok();
+        let act = || server.act(&bob, "/v1/webhooks/test", &json!({"webhook_id": id})).ok();
         let test = scope.spawn(act);
         let (delivery, _) = socket.next().unwrap();
         socket.send(&json!({"delivery": delivery, "status": 202, "body": "fine"}).to_string());
@@ -178,17 +164,17 @@ fn statuses_mean_what_they_mean_in_a_response(database: &Database) {
     });
     assert_eq!((&tested["outcome"], &tested["response"]), (&json!("succeeded"), &json!("fine")));
 
-    send(client, &alice, &bob);
+    send(&server, &alice, &bob);
     let (delivery, _) = socket.next().unwrap();
     socket.answer(&delivery, 410);
     assert_eq!(socket.closed(), (1008, "the webhook is disabled".to_owned()));
-    assert_eq!(listed(client, &bob)["status"], "disabled");
+    assert_eq!(server.only_webhook(&bob)["status"], "disabled");
 }
 
 fn a_connection_closes_when_it_must_get_nothing_more(database: &Database) {
     let servers = database.serve_on_every_node();
     let (here, elsewhere) = (&servers[0], servers.last().unwrap().client());
-    let bob = here.client().new_identity();
+    let bob = here.new_identity();
     let (id, _) = register(here.client(), &bob);
     let update = |changes: Value| {
         let mut body = changes;
@@ -232,7 +218,7 @@ fn a_connection_closes_when_it_must_get_nothing_more(database: &Database) {
 fn a_connection_closes_although_it_opens_during_the_change(database: &Database) {
     let servers = database.serve_on_every_node();
     let (here, elsewhere) = (&servers[0], servers.last().unwrap().client());
-    let bob = here.client().new_identity();
+    let bob = here.new_identity();
     let (id, _) = register(here.client(), &bob);
     for _ in 0..8 {
         let created = elsewhere.new_token(&bob, &["webhooks"]);
@@ -257,11 +243,10 @@ fn a_connection_closes_although_it_opens_during_the_change(database: &Database) 
 
 fn connections_are_refused_with_problem_documents(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (bob, carol) = (client.new_identity(), client.new_identity());
-    let (id, _) = register(client, &bob);
+    let (bob, carol) = (server.new_identity(), server.new_identity());
+    let (id, _) = register(&server, &bob);
     let path = format!("/v1/webhooks/relay?webhook_id={id}");
-    client.request("GET", &path).by(&bob).response().refused(426, "UPGRADE_REQUIRED");
+    server.request("GET", &path).by(&bob).response().refused(426, "UPGRADE_REQUIRED");
     let handshake = |query: &str, token: &str, key: &str| {
         let request = format!(
             "GET /v1/webhooks/relay{query} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n\
@@ -269,7 +254,7 @@ fn connections_are_refused_with_problem_documents(database: &Database) {
              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {token}\r\n\
              X-DID-API-Key: {key}\r\n\r\n"
         );
-        let response = exchange(client.url(), request);
+        let response = exchange(server.url(), request);
         let body = response.split("\r\n\r\n").nth(1).unwrap_or_default();
         let problem: Value = serde_json::from_str(body).unwrap_or_default();
         (status_of(&response), text(&problem, "code"), problem["field"].clone())
@@ -281,34 +266,33 @@ fn connections_are_refused_with_problem_documents(database: &Database) {
     assert_eq!(handshake("", &bob.token, &bob.key), is(400, "MISSING_FIELD", &field));
     let foreign = handshake(&query, &carol.token, &carol.key);
     assert_eq!((foreign.0, &*foreign.1), (404, "WEBHOOK_NOT_FOUND"));
-    let other = text(&client.register(&bob, "http://127.0.0.1:65000/"), "webhook_id");
+    let other = text(&server.register(&bob, "http://127.0.0.1:65000/"), "webhook_id");
     let with_url = handshake(&format!("?webhook_id={other}"), &bob.token, &bob.key);
     assert_eq!(with_url, is(400, "INVALID_FIELD", &field));
     let pause = |paused: bool| {
         let body = json!({"webhook_id": id, "paused": paused});
-        client.act(&bob, "/v1/webhooks/update", &body).ok();
+        server.act(&bob, "/v1/webhooks/update", &body).ok();
     };
     pause(true);
     assert_eq!(handshake(&query, &bob.token, &bob.key), is(400, "INVALID_FIELD", &field));
     pause(false);
     let sockets: Vec<_> = (0..4).map(|_| Socket::open(&server, &bob, &id)).collect();
     assert_eq!(handshake(&query, &bob.token, &bob.key), is(403, "QUOTA_EXCEEDED", &Value::Null));
-    assert_eq!(listed(client, &bob)["connected"], 4);
+    assert_eq!(server.only_webhook(&bob)["connected"], 4);
     drop(sockets);
 }
 
 fn a_faulty_handshake_is_refused_and_is_no_connection(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let bob = client.new_identity();
-    let (id, _) = register(client, &bob);
+    let bob = server.new_identity();
+    let (id, _) = register(&server, &bob);
     let handshake = |headers: &str| {
         let request = format!(
             "GET /v1/webhooks/relay?webhook_id={id} HTTP/1.1\r\nHost: x\r\n{headers}\
              Authorization: Bearer {}\r\nX-DID-API-Key: {}\r\n\r\n",
             bob.token, bob.key
         );
-        let response = exchange(client.url(), request);
+        let response = exchange(server.url(), request);
         let (head, body) = response.split_once("\r\n\r\n").unwrap_or_default();
         let problem: Value = serde_json::from_str(body).unwrap_or_default();
         assert_eq!(problem["status"], status_of(&response), "{response}");
@@ -333,44 +317,42 @@ fn a_faulty_handshake_is_refused_and_is_no_connection(database: &Database) {
         assert_eq!((has_version, &*code), (false, "INVALID_HTTP"), "{key} {detail}");
         assert_eq!(field, "Sec-WebSocket-Key", "{detail}");
     }
-    assert_eq!(listed(client, &bob)["connected"], 0);
+    assert_eq!(server.only_webhook(&bob)["connected"], 0);
     let sockets: Vec<_> = (0..4).map(|_| Socket::open(&server, &bob, &id)).collect();
-    assert_eq!(listed(client, &bob)["connected"], 4);
+    assert_eq!(server.only_webhook(&bob)["connected"], 4);
     drop(sockets);
 }
 
 fn a_webhook_can_become_a_relay_and_back(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = database.busy_pair(client);
-    let (id, _) = register(client, &bob);
-    let waiting = send(client, &alice, &bob);
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (alice, bob) = database.busy_pair(&server);
+    let (id, _) = register(&server, &bob);
+    let waiting = send(&server, &alice, &bob);
     let update = |url: &str| {
         let body = json!({"webhook_id": id, "url": url});
-        client.act(&bob, "/v1/webhooks/update", &body).ok()
+        server.act(&bob, "/v1/webhooks/update", &body).ok()
     };
     assert_eq!(update(&receiver.url)["connected"], Value::Null);
     let request = receiver.await_requests_within(1, Duration::from_secs(20)).remove(0);
     assert_eq!(request.id(), waiting);
     assert_eq!(update("relay:")["connected"], 0);
-    let sent = send(client, &alice, &bob);
+    let sent = send(&server, &alice, &bob);
     let mut socket = Socket::open(&server, &bob, &id);
     assert_eq!(socket.accept().id(), sent);
 }
 
 fn the_connections_of_a_killed_node_soon_count_no_more(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
-    let (id, _) = register(client, &bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let (id, _) = register(&server, &bob);
     let mut sockets: Vec<_> = (0..4).map(|_| Socket::open(&server, &bob, &id)).collect();
-    let sent = send(client, &alice, &bob);
+    let sent = send(&server, &alice, &bob);
     let pause = Duration::from_millis(300);
     assert!(sockets.iter_mut().any(|socket| !socket.is_silent_for(pause)), "one gets the delivery");
     server.kill();
     let server: Server = database.serve();
     eventually("the connections count no more", Duration::from_secs(10), || {
-        (listed(server.client(), &bob)["connected"] == 0).then_some(())
+        (server.only_webhook(&bob)["connected"] == 0).then_some(())
     });
     let mut socket = Socket::open(&server, &bob, &id);
     assert_eq!(socket.accept().id(), sent);
@@ -378,9 +360,8 @@ fn the_connections_of_a_killed_node_soon_count_no_more(database: &Database) {
 
 fn a_node_that_was_taken_for_dead_closes_its_connections(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let bob = client.new_identity();
-    let (id, _) = register(client, &bob);
+    let bob = server.new_identity();
+    let (id, _) = register(&server, &bob);
     let mut socket = Socket::open(&server, &bob, &id);
     database.by_hand("DELETE FROM relay_connections; DELETE FROM relay_nodes");
     let (code, reason) = socket.closed();
@@ -389,19 +370,18 @@ fn a_node_that_was_taken_for_dead_closes_its_connections(database: &Database) {
         (1001, "the server was silent for too long; connect again")
     );
     let _again = Socket::open(&server, &bob, &id);
-    assert_eq!(listed(client, &bob)["connected"], 1);
+    assert_eq!(server.only_webhook(&bob)["connected"], 1);
     server.stop();
 }
 
 fn a_receiver_gets_a_bounded_number_of_unanswered_deliveries(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
-    let (id, _) = register(client, &bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let (id, _) = register(&server, &bob);
     let mut socket = Socket::open(&server, &bob, &id);
-    send(client, &alice, &bob);
+    send(&server, &alice, &bob);
     socket.accept();
-    let sent: Vec<_> = (0..40).map(|_| send(client, &alice, &bob)).collect();
+    let sent: Vec<_> = (0..40).map(|_| send(&server, &alice, &bob)).collect();
     let taken: Vec<_> = (0..32).map(|_| socket.next().unwrap().0).collect();
     assert!(socket.is_silent_for(Duration::from_millis(500)), "32 deliveries are unanswered");
     for delivery in &taken {
@@ -416,24 +396,23 @@ fn a_receiver_gets_a_bounded_number_of_unanswered_deliveries(database: &Database
 
 fn an_answer_may_be_long_and_in_fragments(database: &Database) {
     let server = database.serve();
-    let client = server.client();
-    let (alice, bob) = database.busy_pair(client);
-    let (id, _) = register(client, &bob);
+    let (alice, bob) = database.busy_pair(&server);
+    let (id, _) = register(&server, &bob);
     let mut socket = Socket::open(&server, &bob, &id);
     let answer = |delivery: &str, length: usize| {
         json!({"delivery": delivery, "status": 200, "body": "x".repeat(length)}).to_string()
     };
     for length in [20_000, 65_000] {
-        let sent = send(client, &alice, &bob);
+        let sent = send(&server, &alice, &bob);
         let delivery = socket.next().unwrap().0;
         socket.send(&answer(&delivery, length));
-        await_success(client, &bob, &id, &sent);
-        let sent = send(client, &alice, &bob);
+        await_success(&server, &bob, &id, &sent);
+        let sent = send(&server, &alice, &bob);
         let delivery = socket.next().unwrap().0;
         socket.send_in_fragments(&answer(&delivery, length));
-        await_success(client, &bob, &id, &sent);
+        await_success(&server, &bob, &id, &sent);
     }
-    send(client, &alice, &bob);
+    send(&server, &alice, &bob);
     let delivery = socket.next().unwrap().0;
     socket.send_in_fragments(&answer(&delivery, 70_000));
     assert_eq!(socket.closed().0, 1009);

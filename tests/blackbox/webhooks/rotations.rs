@@ -4,16 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Receiver, WebhookRequest, on_both, text};
+use crate::support::{Database, Identity, Receiver, WebhookRequest, on_both, text};
 
 on_both!(correspondents_get_one_event_for_each_change_of_a_key);
 
 const V1_1: &[&str] = &["--events", "v1.1"];
-
-fn register(client: &Client, identity: &Identity, url: &str) -> Value {
-    let body = json!({"url": url, "events": ["identity.rotated"]});
-    client.act(identity, "/v1/webhooks/register", &body).ok()
-}
+const ROTATED: &[&str] = &["identity.rotated"];
 
 /// Checks the payload and the signature of an event about this key. Returns the event's id.
 #[track_caller]
@@ -44,9 +40,12 @@ fn correspondents_get_one_event_for_each_change_of_a_key(database: &Database) {
     let (carol, dave) = (last.new_identity(), last.new_identity());
     let receivers: [Receiver; 4] = std::array::from_fn(|_| Receiver::start());
     let [of_alice, of_carol, of_bob, of_dave] = &receivers;
-    let hooks = [register(first, &alice, &of_alice.url), register(last, &carol, &of_carol.url)];
-    register(first, &bob, &of_bob.url);
-    register(last, &dave, &of_dave.url);
+    let hooks = [
+        first.register_for(&alice, &of_alice.url, ROTATED),
+        last.register_for(&carol, &of_carol.url, ROTATED),
+    ];
+    first.register_for(&bob, &of_bob.url, ROTATED);
+    last.register_for(&dave, &of_dave.url, ROTATED);
     first.send(&alice, &bob.key, "x").ok();
     last.send(&bob, &carol.key, "x").ok();
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Client, Database, Identity, Receiver, Response, Server};
+use crate::support::{Database, Receiver, Response, Server};
 
 #[test]
 fn only_https_urls_to_public_addresses_are_accepted() {
@@ -16,26 +16,15 @@ fn only_https_urls_to_public_addresses_are_accepted() {
         "http://8.8.8.8/",
         "http://127.0.0.1:4000/",
         "ftp://hooks.invalid/",
-        "file:///etc/passwd",
-        "hooks.invalid",
-        "//hooks.invalid/",
-        "https://",
         "https://ann:secret@hooks.invalid/",
-        "https://ann@hooks.invalid/",
         "https://hooks.invalid/#part",
         "https://localhost/",
-        "https://LOCALHOST:8443/",
-        "https://api.localhost/",
+        "https://127.0.0.1/",
+        "https://[::1]/",
     ] {
         refused(&server, url);
     }
-}
-
-#[test]
-fn private_addresses_are_rejected_in_every_spelling() {
-    let database = Database::embedded();
-    let server = Server::start(database.command(&[]));
-    for host in CLOSED.iter().chain(LOOPBACK) {
+    for host in CLOSED {
         refused(&server, &format!("https://{host}/"));
     }
 }
@@ -64,16 +53,15 @@ fn development_mode_allows_only_http_and_loopback_in_addition() {
 
 #[test]
 fn requests_go_to_the_registered_url() {
-    let server = Database::embedded().serve();
-    let (client, receiver) = (server.client(), Receiver::start());
+    let (server, receiver) = (Database::embedded().serve(), Receiver::start());
     let port = receiver.url.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
-    let bob = client.new_identity();
+    let bob = server.new_identity();
     for spelling in ["2130706433", "0x7f.1", "017700000001", "127.0.0.1"] {
         let url = format!("http://{spelling}:{port}/a%20b?c=d");
-        let registered = client.register(&bob, &url);
+        let registered = server.register(&bob, &url);
         assert_eq!(registered["url"], format!("http://127.0.0.1:{port}/a%20b?c=d"));
     }
-    client.send(&bob, &bob.key, "x").ok();
+    server.send(&bob, &bob.key, "x").ok();
     for request in receiver.await_requests(4) {
         assert_eq!(request.path, "/a%20b?c=d");
         assert_eq!(request.header("host"), format!("127.0.0.1:{port}"));
@@ -82,10 +70,8 @@ fn requests_go_to_the_registered_url() {
 
 /// Registers a webhook with a new API key, because each key is limited to 20 requests per minute.
 fn register(server: &Server, url: &str) -> Response {
-    let client: &Client = server.client();
-    let identity: Identity = client.new_identity();
     let body = json!({"url": url, "events": ["envelope.received"]});
-    client.act(&identity, "/v1/webhooks/register", &body)
+    server.act(&server.new_identity(), "/v1/webhooks/register", &body)
 }
 
 fn refused(server: &Server, url: &str) {
@@ -96,58 +82,17 @@ fn refused(server: &Server, url: &str) {
     assert!(problem["detail"].as_str().unwrap().starts_with("url "), "{problem}");
 }
 
-const LOOPBACK: &[&str] = &[
-    "127.0.0.1",
-    "127.1",
-    "127.255.255.254",
-    "2130706433",
-    "0x7f000001",
-    "0x7f.1",
-    "017700000001",
-    "0177.0.0.1",
-    "127.0.0.1.",
-    "%31%32%37.0.0.1",
-    "１２７.0.0.1",
-    "[::1]",
-    "[0:0:0:0:0:0:0:1]",
-    "[::ffff:127.0.0.1]",
-    "[::ffff:7f00:1]",
-];
-
+/// The unit tests of the address guard try each forbidden network in many notations.
 const CLOSED: &[&str] = &[
     "0.0.0.0",
-    "0",
-    "10.0.0.1",
     "10.1",
     "0xa000001",
-    "012.0.0.1",
-    "100.64.0.1",
     "169.254.169.254",
-    "2852039166",
-    "0xa9fea9fe",
-    "0251.0376.0251.0376",
-    "172.16.0.1",
     "172.31.255.255",
-    "192.0.0.1",
-    "192.0.2.1",
-    "192.168.1.1",
-    "3232235777",
     "0xc0.0xa8.1.1",
-    "198.18.0.1",
-    "198.51.100.1",
-    "203.0.113.1",
-    "224.0.0.1",
-    "255.255.255.255",
-    "[::]",
-    "[fe80::1]",
-    "[fc00::1]",
     "[fd12:3456::1]",
-    "[ff02::1]",
+    "[::10.0.0.1]",
     "[::ffff:10.0.0.1]",
-    "[::ffff:a9fe:a9fe]",
     "[64:ff9b::a00:1]",
     "[2002:a00:1::]",
-    "[2001:db8::1]",
-    "[::10.0.0.1]",
-    "[2001::1]",
 ];

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Database, Reaction, Receiver, SOON, eventually, on_both};
+use crate::support::{Database, Reaction, Receiver, on_both, wait_until};
 
 on_both!(
     a_refused_text_of_a_receiver_is_left_out_and_repeats_nothing,
@@ -22,12 +22,12 @@ fn a_refused_text_of_a_receiver_is_left_out_and_repeats_nothing(database: &Datab
         let body = if number % 2 == 0 { "✓" } else { "plain" };
         Reaction::Exactly("200 OK".to_owned(), body.into())
     });
-    let (alice, bob) = database.busy_pair(server.client());
-    server.client().register(&bob, &receiver.url);
+    let (alice, bob) = database.busy_pair(&server);
+    server.register(&bob, &receiver.url);
     for _ in 0..EVENTS {
-        server.client().send(&alice, &bob.key, "x").ok();
+        server.send(&alice, &bob.key, "x").ok();
     }
-    eventually("all deliveries end", SOON, || (database.count("deliveries") == 0).then_some(()));
+    wait_until("all deliveries end", || database.count("deliveries") == 0);
     assert_eq!(receiver.requests().len(), EVENTS);
     assert_eq!(database.count("attempts WHERE outcome = 'succeeded'"), 12);
     assert_eq!(database.count("attempts WHERE excerpt = 'plain'"), 6, "no other text is lost");
@@ -38,12 +38,12 @@ fn a_refused_log_of_attempts_repeats_nothing(database: &Database) {
     let server = database.serve_with(SHORT_LEASE);
     refuse_attempts(database, "at > 0");
     let receiver = Receiver::start();
-    let (alice, bob) = database.busy_pair(server.client());
-    server.client().register(&bob, &receiver.url);
+    let (alice, bob) = database.busy_pair(&server);
+    server.register(&bob, &receiver.url);
     for _ in 0..EVENTS {
-        server.client().send(&alice, &bob.key, "x").ok();
+        server.send(&alice, &bob.key, "x").ok();
     }
-    eventually("all deliveries end", SOON, || (database.count("deliveries") == 0).then_some(()));
+    wait_until("all deliveries end", || database.count("deliveries") == 0);
     assert_eq!(receiver.requests().len(), EVENTS);
     assert_eq!(database.count("attempts"), 0);
 }
@@ -52,14 +52,14 @@ fn a_refused_text_of_a_failed_attempt_keeps_its_retry(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule=10ms"]);
     refuse_attempts(database, "excerpt LIKE '%✓%'");
     let receiver = Receiver::reacting(|_| Reaction::Exactly("500 Oops".to_owned(), "✓".into()));
-    let (alice, bob) = database.busy_pair(server.client());
-    server.client().register(&bob, &receiver.url);
-    server.client().send(&alice, &bob.key, "x").ok();
+    let (alice, bob) = database.busy_pair(&server);
+    server.register(&bob, &receiver.url);
+    server.send(&alice, &bob.key, "x").ok();
     receiver.await_requests(2);
     let exhausted = || database.count("deliveries WHERE due_at IS NULL AND attempts = 2");
-    eventually("the delivery is exhausted", SOON, || (exhausted() == 1).then_some(()));
+    wait_until("the delivery is exhausted", || exhausted() == 1);
     assert_eq!(receiver.requests().len(), 2);
-    let listed = server.client().act(&bob, "/v1/webhooks/list", &json!({})).ok();
+    let listed = server.act(&bob, "/v1/webhooks/list", &json!({})).ok();
     assert_eq!(listed["webhooks"][0]["last_failure"]["error"], "http_status", "{listed}");
 }
 

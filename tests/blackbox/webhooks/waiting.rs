@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, SOON, eventually, on_both, text,
+    Client, Database, Identity, Reaction, Receiver, eventually, on_both, text, wait_until,
 };
 
 on_both!(
@@ -62,28 +62,27 @@ fn the_first_webhook_receives_waiting_envelopes(database: &Database) {
     assert_eq!((&hook["waiting"], &hook["waiting_more"]), (&json!(0), &json!(false)));
     first.await_requests(3);
     let expected: BTreeSet<_> = sent.into_iter().filter(|id| *id != opened).collect();
-    eventually("all waiting envelopes", SOON, || (received(&first) == expected).then_some(()));
+    wait_until("all waiting envelopes", || received(&first) == expected);
     assert_eq!(waiting(client, &bob), json!(0));
     let later = send(client, &alice, &bob, 1);
     second.await_requests(1);
-    eventually("the next envelope", SOON, || (received(&second) == later).then_some(()));
+    wait_until("the next envelope", || received(&second) == later);
 }
 
 fn a_skip_ends_the_waiting(database: &Database) {
-    let server = database.serve();
-    let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    send(client, &alice, &bob, 3);
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    send(&server, &alice, &bob, 3);
     let skip = json!({"url": receiver.url, "events": ["envelope.received"], "waiting": "skip"});
-    let hook = register(client, &bob, &skip);
+    let hook = register(&server, &bob, &skip);
     assert_eq!((&hook["waiting"], &hook["waiting_more"]), (&json!(0), &json!(false)));
-    assert_eq!(waiting(client, &bob), json!(0));
+    assert_eq!(waiting(&server, &bob), json!(0));
     let delete = json!({"action": "delete", "webhook_id": hook["webhook_id"]});
-    client.manage(&bob, &delete).ok();
-    let later = send(client, &alice, &bob, 1);
-    assert_eq!(client.register(&bob, &receiver.url)["waiting"], json!(1));
+    server.manage(&bob, &delete).ok();
+    let later = send(&server, &alice, &bob, 1);
+    assert_eq!(server.register(&bob, &receiver.url)["waiting"], json!(1));
     receiver.await_requests(1);
-    eventually("the later envelope", SOON, || (received(&receiver) == later).then_some(()));
+    wait_until("the later envelope", || received(&receiver) == later);
 }
 
 /// Another node seems to delete envelopes, so the rows of the envelopes stay while the test runs.
@@ -99,38 +98,37 @@ fn an_expired_envelope_does_not_wait(database: &Database) {
          VALUES ('envelopes', 1, (SELECT max(created_at) + 120000 FROM envelopes))
          ON CONFLICT (name) DO UPDATE SET node = 1, until = excluded.until",
     );
-    let server = database.serve_with(&["--retention", "5s"]);
-    let (client, receiver) = (server.client(), Receiver::start());
-    eventually("the envelope expires", SOON, || (waiting(client, &bob) == 0).then_some(()));
-    let hook = client.register(&bob, &receiver.url);
+    let (server, receiver) = (database.serve_with(&["--retention", "5s"]), Receiver::start());
+    wait_until("the envelope expires", || waiting(&server, &bob) == 0);
+    let hook = server.register(&bob, &receiver.url);
     assert_eq!(hook["waiting"], json!(0));
     let again = json!({"action": "redeliver", "webhook_id": hook["webhook_id"], "envelope_id": id});
-    client.manage(&bob, &again).refused(404, "ENVELOPE_NOT_FOUND");
-    let later = send(client, &alice, &bob, 1);
-    eventually("the later envelope", SOON, || (received(&receiver) == later).then_some(()));
+    server.manage(&bob, &again).refused(404, "ENVELOPE_NOT_FOUND");
+    let later = send(&server, &alice, &bob, 1);
+    wait_until("the later envelope", || received(&receiver) == later);
     assert_eq!(database.count(&format!("envelopes WHERE id = '{id}'")), 1);
 }
 
 fn undelivered_envelopes_of_a_deleted_webhook_reach_the_next(database: &Database) {
-    let server = database.serve_with(&["--webhook-retry-schedule", "1h"]);
-    let (client, receiver) = (server.client(), Receiver::start());
+    let (server, receiver) =
+        (database.serve_with(&["--webhook-retry-schedule", "1h"]), Receiver::start());
     let failing = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
-    let (alice, bob) = (client.new_identity(), client.new_identity());
-    let hook = client.register(&bob, &failing.url);
-    send(client, &alice, &bob, 1);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let hook = server.register(&bob, &failing.url);
+    send(&server, &alice, &bob, 1);
     failing.await_requests(1);
-    let sent = send(client, &alice, &bob, 2);
+    let sent = send(&server, &alice, &bob, 2);
     failing.await_requests(3);
     let list = json!({"action": "deliveries", "webhook_id": hook["webhook_id"], "state": "failed"});
-    eventually("both failures are recorded", SOON, || {
-        let listed = client.manage(&bob, &list).ok();
-        (listed["deliveries"].as_array().unwrap().len() == 2).then_some(())
+    wait_until("both failures are recorded", || {
+        let listed = server.manage(&bob, &list).ok();
+        listed["deliveries"].as_array().unwrap().len() == 2
     });
     let delete = json!({"action": "delete", "webhook_id": hook["webhook_id"]});
-    client.manage(&bob, &delete).ok();
-    assert_eq!(waiting(client, &bob), json!(2));
-    assert_eq!(client.register(&bob, &receiver.url)["waiting"], json!(2));
-    eventually("both envelopes", SOON, || (received(&receiver) == sent).then_some(()));
+    server.manage(&bob, &delete).ok();
+    assert_eq!(waiting(&server, &bob), json!(2));
+    assert_eq!(server.register(&bob, &receiver.url)["waiting"], json!(2));
+    wait_until("both envelopes", || received(&receiver) == sent);
 }
 
 /// Kills the server right after the registration, and again while it delivers.
@@ -138,18 +136,18 @@ fn every_waiting_envelope_arrives_after_kills(database: &Database) {
     let flags =
         ["--webhook-timeout=2s", "--webhook-lease=12s", "--webhook-retry-schedule=1s,1s,1s"];
     let server = database.serve_with(&flags);
-    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
+    let (alice, bob) = (server.new_identity(), server.new_identity());
     for key in [&alice.key, &bob.key] {
         database.set_enterprise(key, [10_000, 10_000, 10_000, 10_000]);
     }
-    let sent = send(server.client(), &alice, &bob, SENT);
+    let sent = send(&server, &alice, &bob, SENT);
     let is_accepting = Arc::new(AtomicBool::new(false));
     let accepts = Arc::clone(&is_accepting);
     let receiver = Receiver::reacting(move |nth| {
         let has_response = nth < SENT / 4 || accepts.load(Ordering::Relaxed);
         if has_response { Reaction::Status(204) } else { Reaction::Ignore }
     });
-    let hook = server.client().register(&bob, &receiver.url);
+    let hook = server.register(&bob, &receiver.url);
     server.kill();
     assert_eq!(hook["waiting"], json!(SENT));
     let server = database.serve_with(&flags);
@@ -161,7 +159,7 @@ fn every_waiting_envelope_arrives_after_kills(database: &Database) {
     eventually("every waiting envelope", Duration::from_mins(1), || {
         (received(&receiver) == sent).then_some(())
     });
-    assert_eq!(waiting(server.client(), &bob), json!(0));
+    assert_eq!(waiting(&server, &bob), json!(0));
     let twice = receiver.requests().iter().filter(|it| it.has_response).count() - SENT;
     eprintln!("{twice} duplicate deliveries");
     server.stop();

@@ -26,11 +26,8 @@ impl<'a> Scene<'a> {
     fn start(database: &'a Database) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let server = database.serve();
-        let alice = server.client().new_identity();
-        let log = eventually("the log begins", SOON, || {
-            let key = server.client().request("GET", "/log/").response();
-            (key.status == 200).then(|| String::from_utf8(key.body).unwrap().trim().to_owned())
-        });
+        let alice = server.new_identity();
+        let log = server.log_key();
         server.stop();
         let witnesses = ["w1.example.org", "w2.example.org"]
             .map(|name| Witness::own(name, folder.path(), &log, 1));
@@ -76,7 +73,7 @@ impl<'a> Scene<'a> {
 
     fn proof(&self, of: &Identity) -> String {
         let body = json!({"proof": true});
-        text(&self.server.client().act(of, "/v1/did/status", &body).ok(), "proof")
+        text(&self.server.act(of, "/v1/did/status", &body).ok(), "proof")
     }
 
     fn verify(&self, proof: &str, more: &[&str]) -> CommandResult {
@@ -123,14 +120,14 @@ fn witnesses_refuse_forks_and_older_logs(database: &Database) {
     };
     keep("kept");
     for _ in 0..2 {
-        scene.server.client().new_identity();
+        scene.server.new_identity();
     }
     scene.cosigned();
     keep("true");
     for (name, sql, says) in tamperings(Detector::Witness) {
         scene = scene.change(sql);
         // The reader of the lie. The witnesses have cosigned nothing that includes the entry of this key.
-        let reader = scene.server.client().new_identity();
+        let reader = scene.server.new_identity();
         let since = scene.logged();
         let log = eventually(name, SOON, || {
             let log = scene.server.log();
@@ -141,7 +138,7 @@ fn witnesses_refuse_forks_and_older_logs(database: &Database) {
         assert!(refused.stderr.contains("0 of 2 witnesses"), "{name}: {}", refused.stderr);
         // All other readers see the true log.
         scene = scene.change(&put_back("true"));
-        scene.server.client().new_identity();
+        scene.server.new_identity();
         scene.cosigned();
         assert!(!scene.server.log().contains(NOT_EXTENDED), "{name}");
         assert_eq!(scene.verify(&scene.proof(&scene.alice), &[]).status, Some(0), "{name}");

@@ -44,8 +44,7 @@ fn a_badge_stays_revoked(database: &Database) {
     let scene = Scene::start(database);
     let client = scene.server.client();
     let alice = client.new_identity();
-    let scores = ["--clarity", "1", "--coherence", "1", "--confidence", "1", "--drift", "0"];
-    database.operate(&[&["assess", &alice.key][..], &scores].concat());
+    database.assess(&alice.key, ["1", "1", "1", "0"]);
     let [badge, _] = [(); 2].map(|()| client.act(&alice, "/v1/badges/issue", &json!({})).ok());
     let verified = || {
         let body = json!({"credential": badge["credential"], "proof": true});
@@ -74,7 +73,7 @@ fn a_guessed_name_is_not_confirmed(database: &Database) {
     let tiles = ["0/000.p", "entries/000.p"].map(|tile| format!("tile/{tile}/{size}"));
     let paths = tiles.iter().map(String::as_str).chain(["checkpoint"]);
     let file = |path: &str| {
-        let file = client.request("GET", &format!("/log/{path}")).response();
+        let file = client.get(&format!("/log/{path}"));
         assert_eq!(file.status, 200, "{path}");
         file.body
     };

@@ -13,9 +13,9 @@ use crate::support::{Database, Pairs, Process, Receiver, binary, run};
 fn a_restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
     let original = Database::embedded();
     let (server, receiver) = (original.serve(), Receiver::start());
-    let pairs = Pairs::activate(server.client(), &receiver);
-    let alice = server.client().new_identity();
-    pairs.send_during(server.client(), || ());
+    let pairs = Pairs::activate(&server, &receiver);
+    let alice = server.new_identity();
+    pairs.send_during(&server, || ());
     let folder = tempfile::tempdir().unwrap();
     // Makes each step of the restore long enough to be seen.
     original.by_hand(
@@ -23,10 +23,8 @@ fn a_restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
          SELECT randomblob(10000) AS bytes FROM n",
     );
     let backup = folder.path().join("backup.db");
-    let mut command = binary(&["backup", "--data-dir", &original.data()]);
-    command.arg(&backup);
-    assert_eq!(run(command).status, Some(0));
-    let late = server.client().new_identity();
+    assert_eq!(run(original.backup_to(&backup)).status, Some(0));
+    let late = server.new_identity();
     server.kill();
     // A snapshot of the killed server, which has all of its changes.
     let snapshot = folder.path().join("sealpost.db");
@@ -49,10 +47,9 @@ fn a_restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
             copy_folder(&original.data(), &database.data());
             kill_at(&database, source, step);
             let server = database.serve();
-            let client = server.client();
-            let is_old = client.status(&alice).status == 200;
-            client.login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
-            let login = client.login(&late.account, late.login_secret.as_deref().unwrap());
+            let is_old = server.status(&alice).status == 200;
+            server.log_in(&alice).ok();
+            let login = server.log_in(&late);
             assert_eq!(login.status, if is_old || has_late { 200 } else { 401 }, "{step}");
             let envelopes = i64::try_from(pairs.count()).unwrap();
             assert_eq!(database.count("envelopes"), envelopes, "{step}");

@@ -83,11 +83,7 @@ impl<'a> Browser<'a> {
 
 /// Submits the sign-in form of the dashboard.
 pub(crate) fn sign_in(client: &Client, identity: &Identity, headers: &[(&str, &str)]) -> Response {
-    let form = format!(
-        "account_id={}&login_secret={}",
-        identity.account,
-        identity.login_secret.as_deref().unwrap()
-    );
+    let form = format!("account_id={}&login_secret={}", identity.account, identity.secret());
     let mut request = client.post("/dashboard/sign-in");
     for (name, value) in headers {
         request = request.header(name, value);

@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::support::{Client, Identity, POLL_EVERY, Receiver, SOON, eventually, text};
+use crate::support::{Client, Identity, POLL_EVERY, Receiver, SOON, eventually, text, wait_until};
 
 /// Pairs of a sender and a recipient, and all envelopes that the server acknowledged.
 pub(crate) struct Pairs {
@@ -50,9 +50,7 @@ impl Pairs {
             for _ in 0..THREADS {
                 scope.spawn(|| self.send_until_away(client, &AtomicBool::new(false)));
             }
-            eventually("enough envelopes are acknowledged", SOON, || {
-                (self.count() >= goal).then_some(())
-            });
+            wait_until("enough envelopes are acknowledged", || self.count() >= goal);
             strike();
         });
     }
@@ -64,9 +62,7 @@ impl Pairs {
             for _ in 0..THREADS {
                 scope.spawn(|| self.send_until_away(client, &is_done));
             }
-            eventually("some envelopes are acknowledged", SOON, || {
-                (self.count() >= goal).then_some(())
-            });
+            wait_until("some envelopes are acknowledged", || self.count() >= goal);
             let _over = Raised(&is_done);
             work()
         })

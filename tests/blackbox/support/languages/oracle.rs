@@ -2,6 +2,8 @@
 //! a real browser.
 
 use std::{
+    ffi::OsStr,
+    fs,
     path::PathBuf,
     process::{Command, Output},
 };
@@ -9,7 +11,7 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;
 
-use crate::support::{python, root, run_node};
+use crate::support::{node_folder, python, root};
 
 /// A verifier of credentials from a third party.
 #[derive(Debug, Clone, Copy)]
@@ -32,8 +34,8 @@ impl Verifier {
     /// Verifies a credential and returns its claims. `None` if the verifier rejects it.
     pub(crate) fn verify(self, credential: &str) -> Option<Value> {
         let output = match self {
-            Self::Node(library) => run_node(&oracle("credential.mjs"), &[library, credential]),
-            Self::Python(library) => run_python("credential.py", &[library, credential]),
+            Self::Node(library) => run_node("credential.mjs", &[library, credential]),
+            Self::Python(library) => run_python("credential.py", [library, credential]),
         };
         if !output.status.success() {
             eprintln!("{self:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -60,12 +62,8 @@ pub(crate) struct ReadDocument {
 #[track_caller]
 pub(crate) fn read_did_document(document: &Value) -> ReadDocument {
     let document = document.to_string();
-    let result = |output: Output| -> Value {
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
-    };
-    let by_pydid = result(run_python("did_document.py", &[&document]));
-    let by_jsonld = result(run_node(&oracle("did_document.mjs"), &[&document]));
+    let by_pydid = ask_python("did_document.py", [&document]);
+    let by_jsonld = ask_node("did_document.mjs", &[&document]);
     ReadDocument { by_pydid: serde_json::from_value(by_pydid).unwrap(), by_jsonld }
 }
 
@@ -73,10 +71,7 @@ pub(crate) fn read_did_document(document: &Value) -> ReadDocument {
 /// `light`, `dark` and `narrow`.
 #[track_caller]
 pub(crate) fn browse(url: &str) -> Value {
-    let output = run_node(&oracle("page.mjs"), &[url, &chromium()]);
-    let reported = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the browser failed: {reported}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    ask_node("page.mjs", &[url, &chromium()])
 }
 
 /// Searches the documentation in a browser. Returns the results of the searches, and what else the program `search.mjs`
@@ -84,10 +79,7 @@ pub(crate) fn browse(url: &str) -> Value {
 #[track_caller]
 pub(crate) fn search_documentation(url: &str, searches: &[&str]) -> Value {
     let searches = serde_json::to_string(searches).unwrap();
-    let output = run_node(&oracle("search.mjs"), &[url, &chromium(), &searches]);
-    let reported = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the browser failed: {reported}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    ask_node("search.mjs", &[url, &chromium(), &searches])
 }
 
 /// Returns the path of the browser Chromium. The name of its program depends on the Linux distribution.
@@ -100,8 +92,45 @@ pub(crate) fn chromium() -> String {
     found.expect("Chromium is missing: install it, or run tests/run").display().to_string()
 }
 
-fn run_python(program: &str, arguments: &[&str]) -> Output {
-    Command::new(python()).arg(oracle(program)).args(arguments).output().unwrap()
+/// Runs a Node program of the oracles, and returns the JSON that it prints.
+#[track_caller]
+pub(crate) fn ask_node(program: &str, arguments: &[&str]) -> Value {
+    serde_json::from_slice(&succeeded(program, run_node(program, arguments))).unwrap()
+}
+
+/// Runs a Node program of the oracles that uses the pages at `url` in a browser.
+#[track_caller]
+pub(crate) fn run_in_browser(program: &str, url: &str, more: &[&str]) {
+    let chromium = chromium();
+    succeeded(url, run_node(program, &[&[url, chromium.as_str()][..], more].concat()));
+}
+
+/// Runs a Python program of the oracles, and returns the JSON that it prints.
+#[track_caller]
+pub(crate) fn ask_python(
+    program: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+) -> Value {
+    serde_json::from_slice(&succeeded(program, run_python(program, arguments))).unwrap()
+}
+
+#[track_caller]
+fn succeeded(what: &str, output: Output) -> Vec<u8> {
+    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Runs a Node program with access to the packages.
+fn run_node(program: &str, arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir_in(node_folder()).unwrap();
+    let copy = folder.path().join("program.mjs");
+    fs::copy(oracle(program), &copy).unwrap();
+    fs::copy(oracle("browser.mjs"), folder.path().join("browser.mjs")).unwrap();
+    Command::new("node").arg(copy).args(arguments).output().unwrap()
+}
+
+fn run_python(program: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+    Command::new(python()).arg("-B").arg(oracle(program)).args(arguments).output().unwrap()
 }
 
 fn oracle(name: &str) -> PathBuf {
