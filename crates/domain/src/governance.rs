@@ -95,7 +95,7 @@ pub struct PartnerId(String);
 /// The error for a text that is not a valid partner name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a partner's name must have 1 to 64 of A-Z, a-z, 0-9, ., - and _, start with a letter or a \
+    "must have 1 to 64 of A-Z, a-z, 0-9, ., - and _, start with a letter or a \
      digit, and not start like an id, such as ak_ or acct_"
 )]
 pub struct PartnerFault;

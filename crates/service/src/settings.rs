@@ -84,6 +84,9 @@ pub struct Settings {
     /// database. If a restored database lacks entries of this checkpoint, the node refuses to extend the log. The
     /// `sealpost` program sets a file in the data folder.
     pub checkpoint_file: Option<PathBuf>,
+    /// Whether witnesses cosign the transparency log. Evidence then waits for their cosignature. The `sealpost` program
+    /// sets it if its settings name a witness.
+    pub has_log_witnesses: bool,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
     /// The cryptographic suite that seals new envelopes.
@@ -168,6 +171,7 @@ impl Default for Settings {
             housekeeping_every: Duration::from_mins(1),
             node_name: None,
             checkpoint_file: None,
+            has_log_witnesses: false,
             housekeeping_batch: 500,
             suite: Suite::default(),
             channel_life: Duration::from_mins(10),

@@ -71,7 +71,7 @@ fn receive(
     let copied = copy(pg, source, &tables, progress)?;
     let verify = |(table, sum)| verify(pg, table, sum, progress);
     let moved = tables.iter().zip(copied).map(verify).collect::<Result<_, _>>()?;
-    target::continue_numbers(pg)?;
+    target::continue_numbers(pg, &mut source.connect()?)?;
     target::analyze(pg, &tables)?;
     Ok(moved)
 }

@@ -45,7 +45,7 @@ pub struct CheckName(String);
 
 /// The error for a text that is not a valid name of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the name of a check must have 1 to 64 of a-z, 0-9 and _")]
+#[error("must have 1 to 64 of a-z, 0-9 and _")]
 pub struct CheckNameFault;
 
 impl CheckName {

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, ContextView, EnvelopeId, ReceiptState, ReceiptView, Refusal, ThreadId, Timestamp,
+    ApiKeyId, EnvelopeId, MessageContext, ReceiptState, ReceiptView, Refusal, ThreadId, Timestamp,
     ports::{SentEnvelope, SentQuery},
 };
 use sealpost_storage::{Abort, Reader};
@@ -64,7 +64,7 @@ pub struct SentView {
     pub state: ReceiptState,
     /// Thread, type and replied envelope of the message.
     #[serde(flatten)]
-    pub context: ContextView,
+    pub context: MessageContext,
 }
 
 impl Mailbox {
@@ -122,7 +122,7 @@ impl From<&SentEnvelope> for SentView {
             recipient: sent.recipient,
             sent_at: sent.sent_at,
             state: sent.receipts.view(&sent.facts).state,
-            context: sent.context.view(),
+            context: sent.context.clone(),
         }
     }
 }
@@ -159,7 +159,7 @@ pub struct Receipt {
     pub sent_at: Timestamp,
     /// Thread, type and replied envelope of the message.
     #[serde(flatten)]
-    pub context: ContextView,
+    pub context: MessageContext,
     /// The state of the envelope, with the times of its delivery and its opening.
     #[serde(flatten)]
     pub view: ReceiptView,
@@ -216,12 +216,11 @@ pub(crate) fn receipt(
     let oldest = core.kept_since(core.clock.now());
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(unknown)?;
     let view = sent.receipts.view(&sent.facts);
-    let context = sent.context.view();
     Ok(Receipt {
         envelope_id: id,
         recipient: sent.recipient,
         sent_at: sent.sent_at,
-        context,
+        context: sent.context,
         view,
         proof: None,
     })

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKey, ApiKeyId, Channel, ContextView, Encryption, EnvelopeHash, EnvelopeId, Handle, Metadata,
-    Refusal, Timestamp,
+    ApiKey, ApiKeyId, Channel, Encryption, EnvelopeHash, EnvelopeId, Handle, MessageContext,
+    Metadata, Refusal, Timestamp,
     ports::{AddressedEnvelope, Durability, StoreError},
 };
 use sealpost_storage::{Abort, Transaction};
@@ -38,7 +38,7 @@ pub struct Opened {
     pub message: String,
     /// Thread, type and replied envelope of the message.
     #[serde(flatten)]
-    pub context: ContextView,
+    pub context: MessageContext,
     /// The algorithm that sealed the envelope.
     pub encryption: Encryption,
     /// Size and time of the envelope.
@@ -131,7 +131,7 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
         sender: meta.sender,
         sender_handle: sender_handle.clone(),
         message,
-        context: meta.context.view(),
+        context: meta.context.clone(),
         encryption: meta.encryption(),
         metadata: meta.metadata(),
         opened_at,
@@ -157,5 +157,7 @@ fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<Strin
 
 fn record_opening(core: &Core, id: &EnvelopeId) -> Result<Timestamp, Error> {
     let now = core.clock.now();
-    Ok(core.store.write(Durability::Durable, |tx| tx.mark_opened(id, now))?)
+    let opened = core.store.write(Durability::Durable, |tx| tx.mark_opened(id, now))?;
+    // Housekeeping may have deleted the envelope since it was read.
+    Ok(opened.ok_or(Refusal::EnvelopeNotFound)?)
 }

@@ -26,7 +26,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
             tx.purge_expired(ExpiringRows::ApiTokens, it.before, limit)
         }),
         task("activity", activity_retention, |tx, it, limit| tx.purge_activity(it.before, limit)),
-        task("closed_accounts", NOT_KEPT, |tx, it, limit| continue_closing(tx, it.now, limit)),
+        task("closed_accounts", NOT_KEPT, |tx, it, limit| continue_closing(tx, it.clock, limit)),
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
             tx.purge_expired(ExpiringRows::IdempotencyKeys, it.before, limit)
         }),
@@ -41,7 +41,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
         HousekeepingTask {
             reads_ahead: true,
             ..task("envelopes", retention, |tx, it, limit| {
-                tx.purge_envelopes(it.before, it.now, limit)
+                tx.purge_envelopes(it.before, it.clock, limit)
             })
         },
         task("envelope_lists", retention, |tx, it, limit| {
@@ -66,7 +66,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
 /// - Changes of keys: an event informs the correspondents of a key, the keys that exchanged envelopes with it.
 pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {
     let remove = task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {
-        tx.purge_deleted_webhooks(it.now, limit)
+        tx.purge_deleted_webhooks(it.clock, limit)
     });
     let inform = task("identity_rotations", settings.retention, |tx, it, limit| {
         let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);

@@ -41,7 +41,8 @@ pub(super) type Change = fn(&mut Transaction, Times, u32) -> Result<u64, StoreEr
 pub(super) struct Times {
     /// The stored time of the task, which can lag behind the clock.
     pub(super) now: Timestamp,
-    /// The current time of the node's clock.
+    /// The current time of the node's clock, for the rows that a task stores. An event with the stored time could
+    /// expire before it is delivered.
     pub(super) clock: Timestamp,
     /// Rows with a time before this one have expired.
     pub(super) before: Timestamp,

@@ -92,6 +92,7 @@ impl Owner<'_> {
                 let in_flight = |id| core.dispatch.relays().unanswered(id);
                 let connected =
                     |open: OpenRelay| ConnectedRelay { in_flight: in_flight(open.id), open };
+                let now = reader.shared_time(now)?;
                 report.relays = reader.relays_of(id, now)?.into_iter().map(connected).collect();
                 *number = u64::try_from(report.relays.len()).unwrap_or(u64::MAX);
             }

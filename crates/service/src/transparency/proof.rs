@@ -134,12 +134,10 @@ pub(crate) fn find_envelope(
 ) -> Result<Option<Logged>, TreeFault> {
     let text = envelope_text(meta);
     let leaf = TreeHash::of_leaf(text.as_bytes());
-    // The entry is appended after the send, but perhaps by a node whose clock is behind. Therefore the search begins
+    // The entry is appended after the send, but perhaps by a node whose clock is behind. Its time can therefore be
     // earlier.
-    let since = meta.timestamp.minus(CLOCK_SKEW_MAX);
-    let Some((statement, leaves)) = reader.find_envelope_list(&leaf.0, since)? else {
-        return Ok(None);
-    };
+    let found = reader.find_envelope_list(&leaf.0, meta.timestamp, CLOCK_SKEW_MAX)?;
+    let Some((statement, leaves)) = found else { return Ok(None) };
     let envelope = EnvelopePlace::find(text, &hashes(&leaves))?;
     Ok(envelope.map(|place| Logged::new(StatementKind::Envelopes, statement, Some(place))))
 }

@@ -30,11 +30,18 @@ impl TransparencyLog {
         Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
     }
 
-    /// Stores a checkpoint with the cosignatures of witnesses. Blocks the thread.
+    /// Stores a checkpoint with the cosignatures of witnesses, unless another node has stored a newer one. Blocks the
+    /// thread.
     pub fn store_witnessed(&self, checkpoint: &str) -> Result<(), Error> {
         let (_, parsed) = signed(checkpoint)?;
-        let core = &self.core;
-        core.store.write(Durability::Durable, |tx| tx.set_witnessed(&parsed.origin, checkpoint))?;
+        self.core.store.write(Durability::Durable, |tx| {
+            let stored = tx.log_head()?.and_then(|head| head.witnessed);
+            let stored = stored.as_deref().map(signed).transpose()?;
+            if stored.is_some_and(|(_, stored)| stored.size > parsed.size) {
+                return Ok(());
+            }
+            tx.set_witnessed(&parsed.origin, checkpoint)
+        })?;
         Ok(())
     }
 }

@@ -100,18 +100,19 @@ impl Webhooks {
         if core.dispatch.relays().len() >= core.settings.relays_per_node_max {
             return Err(Refusal::Unavailable.into());
         }
-        let now = core.clock.now();
-        let connection = RelayConnection {
-            id: RelayConnectionId(i64::from_ne_bytes(random()?)),
-            node: core.node,
-            webhook_id: webhook.id,
-            token: caller.session,
-            connected_at: now,
-            client_address,
-        };
+        let id = RelayConnectionId(i64::from_ne_bytes(random()?));
         let limit = core.settings.relays_per_webhook_max;
         // Durable: a connection whose row a crash of the database had lost would never be checked.
         let (is_known, others) = core.store.write(Durability::Durable, |tx| {
+            let now = tx.shared_time(core.clock.now())?;
+            let connection = RelayConnection {
+                id,
+                node: core.node,
+                webhook_id: webhook.id,
+                token: caller.session,
+                connected_at: now,
+                client_address,
+            };
             let is_known = tx.renew_relays(core.node, now, now.plus(NODE_LEASE))?;
             Ok((is_known, tx.insert_relay(&key, &connection, limit.into())?))
         })?;
@@ -122,7 +123,7 @@ impl Webhooks {
             let (what, way_out) = ("connections to this webhook", "close one of them");
             return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
         }
-        Ok(Relay { id: connection.id, webhook_id: webhook.id })
+        Ok(Relay { id, webhook_id: webhook.id })
     }
 
     /// Returns the intervals of [`Webhooks::keep_relays`].
@@ -146,9 +147,10 @@ impl Webhooks {
             return Ok(());
         }
         if intervals.renewal.take(now) {
-            let until = now.plus(NODE_LEASE);
-            let renewed =
-                core.store.write(Durability::Relaxed, |tx| tx.renew_relays(core.node, now, until));
+            let renewed = core.store.write(Durability::Relaxed, |tx| {
+                let now = tx.shared_time(now)?;
+                tx.renew_relays(core.node, now, now.plus(NODE_LEASE))
+            });
             if !renewed? {
                 self.close_forgotten_relays()?;
             }
@@ -194,9 +196,10 @@ impl Webhooks {
         if stored <= attached {
             return if stored < attached { self.close_forgotten_relays() } else { Ok(()) };
         }
-        let stored = core
-            .store
-            .read(|reader| reader.relays_of_node(core.node, now.minus(ATTACHED_WITHIN)))?;
+        let stored = core.store.read(|reader| {
+            let now = reader.shared_time(now)?;
+            reader.relays_of_node(core.node, now.minus(ATTACHED_WITHIN))
+        })?;
         for id in stored.into_iter().filter(|id| core.dispatch.relays().unanswered(*id).is_none()) {
             core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
         }
@@ -211,7 +214,7 @@ pub(crate) struct RelayIntervals {
 }
 
 /// Time for which the connections of a node count after the last renewal. The connections of a dead node count no
-/// longer than this.
+/// longer than this. Nodes compare the end of this time, so it is a time of the database server.
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);

@@ -12,12 +12,14 @@ use std::{
 use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, Credentials, Deleted,
-    Deliveries, DeliveriesPage, Enabled, Error, Issue, Issued, KeyPage, KeyRevoked, KeyStanding,
-    Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat, Purpose, Receipt, Recover,
-    Recovered, Redelivered, Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Sent,
-    SessionView, Truncated, Validate, Validated, WebhookList, WebhookSecretRotated,
+    Deliveries, DeliveriesPage, Enabled, Error, EvidenceView, Issue, Issued, KeyPage, KeyRevoked,
+    KeyStanding, Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat, Purpose,
+    Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay, Scope, Sealpost,
+    SecretsReplaced, Sent, SessionView, Truncated, Update, Updated, Validate, Validated,
+    WebhookList, WebhookSecretRotated,
 };
 use serde::Serialize;
+use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 /// The body of a request, or the refusal of a faulty body.
@@ -65,6 +67,11 @@ impl Client {
             self.0.mailbox.receipt(caller, id, Some(ProofFormat::Tlog)).await
         };
         wait(self.ask(who, Purpose::Manage, body.clone(), receipt))
+    }
+
+    pub(crate) async fn evidence(&self, who: &Credentials, id: &str) -> Limited<EvidenceView> {
+        let evidence = async |caller: &Caller, id| self.0.mailbox.evidence(caller, id).await;
+        self.ask(who, Purpose::Manage, Ok(id.to_owned()), evidence).await
     }
 
     pub(crate) fn status(&self, who: &Credentials, body: &Body<()>) -> Limited<KeyStanding> {
@@ -198,6 +205,7 @@ pub(crate) enum Manage {
     Recover(Recover),
     Redeliver { webhook_id: String, envelope_id: String },
     RotateSecret { webhook_id: String },
+    Update(Update),
 }
 
 /// The result of an act on webhooks.
@@ -211,6 +219,7 @@ pub(crate) enum Managed {
     Recovered(Recovered),
     Redelivered(Redelivered),
     SecretRotated(WebhookSecretRotated),
+    Updated(Updated),
 }
 
 impl Manage {
@@ -235,6 +244,9 @@ impl Manage {
             }
             Self::RotateSecret { webhook_id } => {
                 sealpost.webhooks.rotate_secret(actor, webhook_id).await.map(Managed::SecretRotated)
+            }
+            Self::Update(update) => {
+                sealpost.webhooks.update(actor, update).await.map(Managed::Updated)
             }
         }
     }
@@ -283,6 +295,20 @@ impl AccountOwner<'_> {
 
     pub(crate) fn end_session(&self, name: &str) -> Result<(), Error> {
         wait(self.1.end_session(name))
+    }
+
+    /// Exports the account.
+    pub(crate) fn export(&self) -> Value {
+        let (accounts, mut text) = (&self.0.accounts, Vec::new());
+        wait(async {
+            let Ok(owner) = self.1.confirm(None).await.unwrap() else { panic!("not confirmed") };
+            let mut position = accounts.begin_export(owner).await.unwrap();
+            while let Some((portion, next)) = accounts.export_portion(position).await.unwrap() {
+                text.extend(portion);
+                position = next;
+            }
+        });
+        serde_json::from_slice(&text).unwrap()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests how statements enter the transparency log, and that its files verify.
 
 use std::{
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -172,6 +173,61 @@ fn sender_and_recipient_get_the_proof_of_an_envelope() {
             }
         }
     }
+}
+
+#[test]
+fn evidence_of_a_log_without_witnesses_does_not_wait() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    let sent = wait(channels::send(&world.sealpost, &alice, &alice)).unwrap().message;
+    // The log had a witness before.
+    cosign(&world.database, &settled(&world));
+    // `wait` has no timer, so a pause would panic.
+    let evidence = wait(world.sealpost.evidence(&alice, &sent.envelope_id.to_string()));
+    assert!(!evidence.result.unwrap().cosigned);
+}
+
+#[tokio::test]
+async fn evidence_waits_for_the_first_cosignature() {
+    let world = World::with(Settings { has_log_witnesses: true, ..Settings::default() });
+    let alice = world.newcomer(None);
+    let sent = channels::send(&world.sealpost, &alice, &alice).await.unwrap().message;
+    let (database, before) = (Arc::clone(&world.database), settled(&world));
+    let witness = thread::spawn(move || {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            let head = database.read(sealpost_storage::Reader::log_head).unwrap().unwrap();
+            if head.size > before.size {
+                return cosign(&database, &head);
+            }
+            assert!(Instant::now() < until, "the log has no evidence");
+            thread::yield_now();
+        }
+    });
+    let evidence = world.sealpost.evidence(&alice, &sent.envelope_id.to_string()).await;
+    witness.join().unwrap();
+    assert!(evidence.result.unwrap().cosigned);
+}
+
+#[test]
+fn a_late_cosignature_replaces_no_newer_checkpoint() {
+    let world = World::new();
+    let [older, newer] = [(); 2].map(|()| {
+        world.newcomer(None);
+        settled(&world)
+    });
+    assert!(older.size < newer.size);
+    for (late, kept) in [(&older, &older), (&newer, &newer), (&older, &newer)] {
+        world.sealpost.transparency_log.store_witnessed(&late.checkpoint).unwrap();
+        let head = world.database.read(sealpost_storage::Reader::log_head).unwrap().unwrap();
+        assert_eq!(head.witnessed.as_ref(), Some(&kept.checkpoint));
+    }
+}
+
+/// Stores the checkpoint as one that witnesses have cosigned.
+fn cosign(store: &sealpost_storage::Database, head: &LogHead) {
+    let LogHead { origin, checkpoint, .. } = head;
+    store.write(Durability::Durable, |tx| tx.set_witnessed(origin, checkpoint)).unwrap();
 }
 
 fn before_time() -> sealpost_domain::Timestamp {

@@ -17,7 +17,10 @@ use super::activity;
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::deleted_webhooks,
-    query::row_lock::{Locked, RowLock},
+    query::{
+        row_lock::{Locked, RowLock},
+        statement::Statement,
+    },
     records::handles,
     rows::columns,
     schema::{accounts as a, api_keys as k, handles as h},
@@ -197,22 +200,25 @@ fn erase_rows(
     if deleted_webhooks::purge(conn, now, limit.into())? > 0 {
         return Ok(Some(DeletedRows::default()));
     }
-    if let Some(key) = next_named_key(conn, account)? {
+    if let Some(key) = next_unerased_key(conn, account)? {
         return erase_key(conn, &key, limit).map(Some);
     }
     let activity = activity::delete_of(conn, account, limit)?;
     Ok((activity > 0).then(|| DeletedRows { activity, ..DeletedRows::default() }))
 }
 
-/// Finds an API key of the account that still has its label or its handle. Label and handle are erased last, after all
-/// other personal data of the key is deleted.
-fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
-    let named = k::table
-        .filter(k::account_id.eq(account))
-        .filter(k::label.ne(ERASED_LABEL).or(k::handle.is_not_null()))
-        .order(k::id)
-        .select(k::id);
-    Ok(named.first::<String>(conn).optional()?)
+/// Finds an API key of the account that still has its label, its handle, or rows that [`erase_key`] deletes. Label and
+/// handle are erased last, after these rows. A key without label and handle can still have such rows, because a
+/// transaction has stored them during the erasure or since then.
+fn next_unerased_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
+    let key = on_backend!(conn, c => {
+        Statement::<_, Text>::query(NEXT_UNERASED_KEY)
+            .bind::<Text, _>(account)
+            .bind::<Text, _>(ERASED_LABEL)
+            .get_result::<String>(c)
+            .optional()
+    })?;
+    Ok(key)
 }
 
 fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedRows, Fault> {
@@ -228,10 +234,11 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
         // Keeps the other columns of the policy, because these columns still decide which states of their envelopes
         // (receipts) the senders see.
         sql_query(EMPTY_LISTS).bind::<Text, _>(key).execute(conn)?;
-        diesel::update(k::table.find(key))
+        let named = k::label.ne(ERASED_LABEL).or(k::handle.is_not_null());
+        let erased = diesel::update(k::table.find(key).filter(named))
             .set((k::label.eq(ERASED_LABEL), k::handle.eq(None::<String>)))
             .execute(conn)?;
-        rows.labels = 1;
+        rows.labels = columns::number(erased, "number of labels")?;
     }
     Ok(rows)
 }
@@ -271,5 +278,16 @@ fn finish(
 
 /// The label that erasure gives to all API keys of an account.
 const ERASED_LABEL: &str = "erased";
+
+const NEXT_UNERASED_KEY: &str = "/* closing.next_unerased_key */
+    SELECT k.id FROM api_keys AS k
+    WHERE k.account_id = ? AND (
+        k.label <> ? OR k.handle IS NOT NULL
+        OR EXISTS (SELECT 1 FROM idempotency_keys AS i WHERE i.api_key_id = k.id)
+        OR EXISTS (SELECT 1 FROM daily_counts AS d WHERE d.api_key_id = k.id)
+        OR EXISTS (SELECT 1 FROM contacts AS c WHERE c.api_key_id = k.id)
+        OR EXISTS (SELECT 1 FROM log_statements AS s WHERE s.api_key_id = k.id)
+    )
+    ORDER BY k.id LIMIT 1";
 
 const EMPTY_LISTS: &str = "/* closing.empty_lists */ UPDATE policies SET allowed = '', blocked = '' WHERE api_key_id = $1";

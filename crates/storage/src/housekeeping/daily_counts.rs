@@ -299,9 +299,9 @@ impl DayRow {
 }
 
 impl Transaction {
-    /// Adds the rows that [`uncounted`](Reader::uncounted) has read to the daily counts. Returns the number of counted
-    /// rows. Returns 0 and changes nothing if another transaction has counted rows of the table since then, because
-    /// that transaction may have counted the same rows.
+    /// Adds the rows that [`uncounted`](Reader::uncounted) has read to the daily counts. Leaves out keys of accounts
+    /// that are erased or being erased. Returns the number of counted rows. Returns 0 and changes nothing if another
+    /// transaction has counted rows of the table since then, because that transaction may have counted the same rows.
     pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
         self.run(|conn| {
             if !advance(conn, rows)? {
@@ -347,13 +347,23 @@ const ADD_POSTGRES: &str = "/* daily_counts.add_postgres */
         SELECT unnest(?) AS api_key_id, unnest(?) AS day, unnest(?) AS sent,
             unnest(?) AS received, unnest(?) AS delivered
     ) AS n
+    WHERE NOT EXISTS (
+        SELECT FROM api_keys AS k JOIN accounts AS a ON a.id = ANY (ARRAY[k.account_id])
+        WHERE k.id = ANY (ARRAY[n.api_key_id]) AND (a.erased_at IS NOT NULL OR a.closing = 'erase')
+    )
     ORDER BY n.api_key_id, n.day
     ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,
         received = c.received + excluded.received, delivered = c.delivered + excluded.delivered";
 
 const ADD_SQLITE: &str = "/* daily_counts.add_sqlite */
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
-    VALUES (?, ?, ?, ?, ?)
+    SELECT n.* FROM (
+        SELECT ? AS api_key_id, ? AS day, ? AS sent, ? AS received, ? AS delivered
+    ) AS n
+    WHERE NOT EXISTS (
+        SELECT 1 FROM api_keys AS k JOIN accounts AS a ON a.id = k.account_id
+        WHERE k.id = n.api_key_id AND (a.erased_at IS NOT NULL OR a.closing = 'erase')
+    )
     ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,
         received = c.received + excluded.received, delivered = c.delivered + excluded.delivered";
 

@@ -46,11 +46,12 @@ impl Transaction {
             ExpiringRows::UsedForms => ("used_forms", "form", "used_at"),
         };
         let expired = self.purge_cursor.expired(table, before);
-        // The statement is not cached as a prepared statement, so that PostgreSQL plans it for this limit.
+        // The statement is not cached as a prepared statement, so that PostgreSQL plans it for this limit. The outer
+        // condition keeps a row that another transaction has renewed since the search.
         let purge = sql_query(format!(
             "DELETE FROM {table} WHERE ({key}) IN (
                  SELECT {key} FROM {table} WHERE {time} >= $1 AND {time} <= $2 ORDER BY {time} LIMIT $3
-             ) RETURNING {time} AS number"
+             ) AND {time} <= $2 RETURNING {time} AS number"
         ));
         let purge = purge
             .bind::<BigInt, _>(*expired.start())

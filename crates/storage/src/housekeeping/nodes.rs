@@ -101,6 +101,12 @@ impl Reader {
         })
     }
 
+    /// Returns the time of the database server's clock, which is the same for all nodes. Returns `now`, the clock of
+    /// the node, for SQLite, which has no server and only one node.
+    pub fn shared_time(&mut self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        self.run(|conn| Ok(server_clock(conn)?.unwrap_or(now)))
+    }
+
     /// Lists the newest turn of each housekeeping task, ordered by task name. A turn is the exclusive right of one node
     /// to run the task.
     pub fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError> {

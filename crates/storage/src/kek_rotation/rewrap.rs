@@ -115,14 +115,17 @@ impl Transaction {
     }
 
     /// Retires a version of the key-encryption key (KEK): the key file no longer needs to contain this version. Also
-    /// deletes the copies of this version that key providers have wrapped. Returns `false` if no mark (a known text
-    /// encrypted under the version) is stored, or if the version is already retired.
+    /// deletes the copies of this version that key providers have wrapped. Changes nothing and returns `false` if no
+    /// mark (a known text encrypted under the version) is stored, or if the version is already retired.
     pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
         let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
         let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));
         self.run(|conn| {
-            diesel::delete(v::table.filter(v::version.eq(i64::from(version)))).execute(conn)?;
-            Ok(update.execute(conn)? == 1)
+            let is_retired = update.execute(conn)? == 1;
+            if is_retired {
+                diesel::delete(v::table.filter(v::version.eq(i64::from(version)))).execute(conn)?;
+            }
+            Ok(is_retired)
         })
     }
 }

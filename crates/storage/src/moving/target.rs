@@ -1,7 +1,7 @@
 //! Writes the rows of a move into PostgreSQL, and reads them back. All in one transaction.
 
 use diesel::{
-    PgConnection,
+    PgConnection, SqliteConnection,
     connection::SimpleConnection as _,
     pg::{Pg, PgRowByRowLoadingMode},
     prelude::*,
@@ -97,11 +97,18 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
     Ok(sum)
 }
 
-/// Sets the sequences of attempt numbers and of log statement ids to the largest moved values, so that new rows get
-/// later numbers.
-pub(super) fn continue_numbers(pg: &mut PgConnection) -> Result<(), Fault> {
-    sql_query(CONTINUE_NUMBERS).execute(pg)?;
-    sql_query(CONTINUE_STATEMENTS).execute(pg)?;
+/// Sets the sequences of attempt numbers and of log statement ids to the largest numbers of the source, so that new
+/// rows get later numbers. The row with the largest number may be deleted. Therefore also uses the sequences of the
+/// source, and the number of the last counted attempt.
+pub(super) fn continue_numbers(
+    pg: &mut PgConnection,
+    source: &mut SqliteConnection,
+) -> Result<(), Fault> {
+    for (table, text) in [("attempts", CONTINUE_NUMBERS), ("log_statements", CONTINUE_STATEMENTS)] {
+        let last = Statement::<_, BigInt>::query(SOURCE_SEQUENCE).bind::<Text, _>(table);
+        let last = last.get_result::<i64>(source).optional()?.unwrap_or(0);
+        sql_query(text).bind::<BigInt, _>(last).execute(pg)?;
+    }
     Ok(())
 }
 
@@ -118,5 +125,12 @@ const FIRST_TABLE: &str = "
         AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
     ORDER BY 1 LIMIT 1";
 
-const CONTINUE_NUMBERS: &str = "SELECT setval('attempt_numbers', (SELECT max(number) FROM attempts)) WHERE EXISTS (SELECT FROM attempts)";
-const CONTINUE_STATEMENTS: &str = "SELECT setval('log_statement_ids', (SELECT max(id) FROM log_statements)) WHERE EXISTS (SELECT FROM log_statements)";
+const SOURCE_SEQUENCE: &str = "SELECT seq FROM sqlite_sequence WHERE name = ?";
+const CONTINUE_NUMBERS: &str = "
+    SELECT setval('attempt_numbers', newest) FROM (SELECT greatest(
+        $1, (SELECT max(number) FROM attempts),
+        (SELECT last_counted::BIGINT FROM daily_count_progress WHERE source = 'attempts')
+    ) AS newest) AS numbers WHERE newest > 0";
+const CONTINUE_STATEMENTS: &str = "
+    SELECT setval('log_statement_ids', newest)
+    FROM (SELECT greatest($1, (SELECT max(id) FROM log_statements)) AS newest) AS ids WHERE newest > 0";

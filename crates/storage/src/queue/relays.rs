@@ -244,7 +244,8 @@ impl Transaction {
 
     /// Makes the connections of a node count until `until`: stores this time in the row of the node in `relay_nodes`.
     /// Deletes the rows of other nodes that expired before `now`, with the connections of these nodes. Returns `false`
-    /// if `node` had no row, so that none of its earlier connections is stored any more.
+    /// if `node` had no row, so that none of its earlier connections is stored any more. Both times are
+    /// [shared](Reader::shared_time), because the clocks of nodes differ.
     pub fn renew_relays(
         &mut self,
         node: LeaseToken,

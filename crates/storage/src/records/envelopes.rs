@@ -81,15 +81,19 @@ impl Transaction {
     }
 
     /// Records `at` as the time of the first opening, unless an earlier opening is already recorded. Returns the
-    /// recorded time of the first opening.
-    pub fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError> {
+    /// recorded time of the first opening. `None` if there is no envelope with this id.
+    pub fn mark_opened(
+        &mut self,
+        id: &EnvelopeId,
+        at: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let envelope = e::table.find(id.to_string());
         self.run(|conn| {
             if mark_opened(conn, &id.to_string(), at)? {
-                return Ok(at);
+                return Ok(Some(at));
             }
             let before = envelope.select(e::opened_at).first::<Option<i64>>(conn).optional()?;
-            columns::instant(before.flatten()).ok_or(Fault::Corrupt("opening of an envelope"))
+            Ok(columns::instant(before.flatten()))
         })
     }
 }

@@ -23,10 +23,20 @@ impl Reader {
         })
     }
 
-    /// Reads up to `limit` invites, newest first.
-    pub fn newest_invites(&mut self, limit: u32) -> Result<Vec<Invite>, StoreError> {
-        let newest = i::table.order(i::id.desc()).limit(limit.into());
-        self.run(|conn| newest.load::<InviteRow>(conn)?.into_iter().map(InviteRow::read).collect())
+    /// Reads up to `limit` invites that are older than the invite `below`, newest first. With `None`, begins with the
+    /// newest invite.
+    pub fn invites(
+        &mut self,
+        below: Option<&InviteId>,
+        limit: u32,
+    ) -> Result<Vec<Invite>, StoreError> {
+        self.run(|conn| {
+            let mut page = i::table.order(i::id.desc()).limit(limit.into()).into_boxed();
+            if let Some(below) = below {
+                page = page.filter(i::id.lt(below.to_string()));
+            }
+            page.load::<InviteRow>(conn)?.into_iter().map(InviteRow::read).collect()
+        })
     }
 }
 

@@ -3,6 +3,8 @@
 //! A statement is a text about an object, such as a key. The entry of a statement is a hash of the statement and random
 //! bytes. Database triggers add the statements.
 
+use std::time::Duration;
+
 use diesel::{
     prelude::*,
     sql_types::{BigInt, Binary, Text},
@@ -229,12 +231,14 @@ impl Reader {
     /// Finds the statement that contains the envelope with the hash `leaf`. Returns the statement and the hashes of all
     /// its envelopes.
     ///
-    /// Searches a bounded number of statements, beginning with the first one that was appended at `since` or later.
-    /// `None` if none of these statements contains the envelope.
+    /// Searches a bounded number of statements, beginning with the first one that was appended at `sent_at` or later.
+    /// Then searches the same number of statements that were appended less than `skew` before. `None` if none of these
+    /// statements contains the envelope.
     pub fn find_envelope_list(
         &mut self,
         leaf: &[u8; 32],
-        since: Timestamp,
+        sent_at: Timestamp,
+        skew: Duration,
     ) -> Result<Option<(LoggedStatement, Vec<u8>)>, StoreError> {
         self.run(|conn| {
             type Row = (i64, i64, Vec<u8>, String, Vec<u8>);
@@ -244,7 +248,10 @@ impl Reader {
             };
             let row = on_backend!(conn, c => {
                 Statement::<_, (BigInt, BigInt, Binary, Text, Binary)>::query(text)
-                    .bind::<BigInt, _>(since.as_millis())
+                    .bind::<BigInt, _>(sent_at.as_millis())
+                    .bind::<BigInt, _>(LISTS_SEARCHED_MAX)
+                    .bind::<BigInt, _>(sent_at.minus(skew).as_millis())
+                    .bind::<BigInt, _>(sent_at.as_millis())
                     .bind::<BigInt, _>(LISTS_SEARCHED_MAX)
                     .bind::<Binary, _>(leaf.as_slice())
                     .get_result::<Row>(c)
@@ -278,16 +285,28 @@ const STATEMENT: &str = "statement of the log";
 const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending: `tlog` in ASCII. There may be no row to lock yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of lists of envelopes in the log that a search for an envelope reads. Nodes append about one list per
-/// second.
+/// Maximum number of lists of envelopes in the log that a search for an envelope reads after the send, and before it.
+/// Each node appends about one list per second, and one for each request for evidence.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (
-        SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
+        SELECT * FROM (
+            SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
+        ) AS later
+        UNION ALL SELECT * FROM (
+            SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? AND at < ?
+            ORDER BY at DESC LIMIT ?
+        ) AS earlier
     ) AS l WHERE position(? IN leaves) > 0 LIMIT 1";
 const FIND_LIST_SQLITE: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (
-        SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
+        SELECT * FROM (
+            SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
+        )
+        UNION ALL SELECT * FROM (
+            SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? AND at < ?
+            ORDER BY at DESC LIMIT ?
+        )
     ) WHERE instr(leaves, ?) > 0 LIMIT 1";
 const PURGE_LISTS: &str = "/* log.purge_lists */
     DELETE FROM log_statements WHERE id IN (

@@ -173,6 +173,27 @@ fn a_target_with_a_table_is_refused_and_a_failed_move_leaves_none() {
 }
 
 #[test]
+fn numbers_of_deleted_rows_are_not_used_again() {
+    let source = filled();
+    let next = |target: &Fixture| {
+        ["attempt_numbers", "log_statement_ids"]
+            .map(|sequence| texts(target, &format!("nextval('{sequence}')::text")).remove(0))
+    };
+    let last = texts(&source, "CAST(max(id) AS TEXT) FROM log_statements").remove(0);
+    let following = (last.parse::<i64>().unwrap() + 1).to_string();
+    source.execute("DELETE FROM attempts; DELETE FROM log_statements").unwrap();
+    let target = fixture::empty_postgres();
+    moved(&source, &target).unwrap();
+    assert_eq!(next(&target), ["42".to_owned(), following]);
+
+    // An earlier move has left a count beyond the sequence.
+    source.execute("INSERT INTO daily_count_progress VALUES ('attempts', '99')").unwrap();
+    let target = fixture::empty_postgres();
+    moved(&source, &target).unwrap();
+    assert_eq!(next(&target)[0], "100");
+}
+
+#[test]
 fn rows_that_arrive_changed_are_noticed() {
     let (source, target) = (filled(), fixture::empty_postgres());
     // A trigger of the database changes what is stored, as a fault of the disk or of the driver would.

@@ -9,12 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{EnvelopeId, Refusal};
+use sealpost_domain::{Clock as _, EnvelopeId, EventKind, EventsVersion, LeaseToken, Refusal};
 use sealpost_service::{Credentials, Settings};
 
 use crate::{
     client::Client,
-    support::{World, announcing, key_of, message, refusal},
+    support::{World, announcing, key_of, message, refusal, webhook_for},
 };
 
 #[tokio::test]
@@ -60,6 +60,25 @@ async fn housekeeping_catches_up_after_a_day_without_the_service() {
     let bob = world.log_in_again(&bob);
     let opened = world.sealpost.open(&bob, &Ok(sent.to_string())).result;
     assert_eq!(refusal(opened), Refusal::EnvelopeNotFound);
+}
+
+#[tokio::test]
+async fn an_envelope_that_expires_after_a_long_stop_bounces_at_the_present_time() {
+    let world = World::with(Settings { events: EventsVersion::V1_1, ..Settings::default() });
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let bounces = webhook_for(EventKind::EnvelopeBounced);
+    world.sealpost.register(&alice, &Ok(bounces)).result.unwrap();
+    let message = message(&key_of(&bob), "hello", None);
+    world.sealpost.send(&alice, Ok(message)).await.result.unwrap();
+    let node = Kept::with(&world, Duration::from_hours(2));
+    node.keep_house(3);
+    world.clock.advance(Duration::from_hours(24));
+    // Ten minutes per turn: the retention, and some turns more.
+    node.keep_house(16);
+    let now = world.clock.now();
+    let claimed = world.claim(now, LeaseToken(77), now.plus(Duration::from_hours(1)));
+    let times: Vec<_> = claimed.iter().map(|delivery| delivery.event.timestamp()).collect();
+    assert_eq!(times, [now]);
 }
 
 #[tokio::test]

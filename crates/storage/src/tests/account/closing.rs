@@ -1,15 +1,18 @@
 //! Tests that accounts are closed, and that the personal data of their owners is erased.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use sealpost_domain::{
     AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey, ApiKeyId, Handle,
     KeyStatus, PartnerId, ReceiptPolicy, RecipientPolicy, Session,
-    ports::{Closing, ClosingExtent, DeletedRows, Durability::Durable, HandleOwner},
+    ports::{
+        Closing, ClosingExtent, CountedTable, DeletedRows, Durability::Durable, HandleOwner,
+        WriteSet,
+    },
 };
 
 use crate::tests::{
-    fixture::{Fixture, at, fresh, open_session, token},
+    fixture::{Fixture, at, envelope, fresh, open_session, token},
     records::api_tokens::api_token,
 };
 
@@ -18,6 +21,7 @@ on_both!(
     an_erased_account_has_no_names,
     a_closing_continues_where_it_stopped,
     a_closed_account_can_be_erased_later,
+    an_erased_key_has_no_later_rows,
     an_account_that_does_not_exist_is_not_closed,
 );
 
@@ -212,6 +216,25 @@ fn a_closed_account_can_be_erased_later(db: &Fixture) {
     db.execute("UPDATE accounts SET erased_at = 55").unwrap();
     finish(db, &mine.account_id, 500);
     assert_eq!(db.count("accounts WHERE erased_at = 55 AND closing IS NULL"), 1);
+}
+
+fn an_erased_key_has_no_later_rows(db: &Fixture) {
+    let (mine, other) = (db.activate(), db.activate());
+    let envelopes = vec![Arc::new(envelope(&mine.id, &other.id))];
+    db.apply(&WriteSet { envelopes, ..WriteSet::default() });
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase).is_some());
+    finish(db, &mine.account_id, 500);
+    assert_eq!(db.count_rows(CountedTable::Envelopes, at(1 << 40), 9), 1);
+    let counts = |key: &ApiKey| db.count(&format!("daily_counts WHERE api_key_id = '{}'", key.id));
+    assert_eq!((counts(&mine), counts(&other)), (0, 1));
+
+    // An earlier version has counted the envelope again.
+    let day = format!("('{}', 0, 1, 0, 0)", mine.id);
+    db.execute(&format!("INSERT INTO daily_counts VALUES {day}")).unwrap();
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase).is_some());
+    let expected = DeletedRows { daily_counts: 1, ..DeletedRows::default() };
+    assert_eq!(finish(db, &mine.account_id, 500), expected);
+    assert_eq!((counts(&mine), counts(&other)), (0, 1));
 }
 
 fn an_account_that_does_not_exist_is_not_closed(db: &Fixture) {

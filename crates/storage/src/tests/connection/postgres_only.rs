@@ -6,13 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
+use diesel::{connection::SimpleConnection as _, dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
     ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, ReceiptState, Session, Webhook,
     ports::{
         Durability::{Durable, Relaxed},
-        FactsQuery, HandleOwner, IdempotencyResult, NewIdempotencyRecord, Outbox, StoreError,
-        WriteSet,
+        ExpiringRows, FactsQuery, HandleOwner, IdempotencyResult, NewIdempotencyRecord, Outbox,
+        StoreError, WriteSet,
     },
 };
 
@@ -135,6 +135,24 @@ fn a_deadlock_is_reported_as_contended() {
     });
     let contended = results.iter().filter(|done| matches!(done, Err(StoreError::Contended(_))));
     assert_eq!(contended.count(), 1, "{results:?}");
+}
+
+#[test]
+fn a_contact_that_is_renewed_during_the_purge_stays() {
+    let db = postgres();
+    db.execute("INSERT INTO contacts (api_key_id, contact, sent_at) VALUES ('ak_1', 'ak_2', 5)")
+        .unwrap();
+    let mut renewing = db.raw();
+    renewing.batch_execute("BEGIN; UPDATE contacts SET sent_at = 50").unwrap();
+    thread::scope(|scope| {
+        let purged = scope.spawn(|| {
+            db.write(Relaxed, |tx| tx.purge_expired(ExpiringRows::Contacts, at(10), 9)).unwrap()
+        });
+        db.await_waiting();
+        renewing.batch_execute("COMMIT").unwrap();
+        assert_eq!(purged.join().unwrap(), 0);
+    });
+    assert_eq!(db.count("contacts"), 1);
 }
 
 #[test]

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, thread};
 
 use sealpost_domain::{ApiKeyId, OwnedKey, Wrapped, ports::Durability::Durable};
 
-use crate::tests::fixture::{Fixture, at, issuer_key};
+use crate::{
+    WrappedKek,
+    tests::fixture::{Fixture, at, issuer_key},
+};
 
 on_both!(
     pages_of_roots_cover_every_key_once,
@@ -15,6 +18,7 @@ on_both!(
     a_secret_is_replaced_only_if_unchanged,
     one_of_many_concurrent_replacements_wins,
     secrets_of_issuer_keys_are_paged_and_replaced,
+    only_a_version_in_use_is_retired,
 );
 
 /// Creates new API keys between two pages. Their ids sort higher, so that a later page contains them.
@@ -138,4 +142,15 @@ fn secrets_of_issuer_keys_are_paged_and_replaced(db: &Fixture) {
     assert!(replace(&old, &new));
     assert!(!replace(&old, &new));
     assert_eq!(page(None), [shown(0), (keys[1].id, new)]);
+}
+
+fn only_a_version_in_use_is_retired(db: &Fixture) {
+    let kek = WrappedKek { version: 1, provider: "vault".to_owned(), wrapped: Wrapped(vec![5]) };
+    assert!(db.insert_wrapped_kek(&kek).unwrap());
+    let retire = || db.write(Durable, |tx| tx.retire_kek(1, at(9))).unwrap();
+    assert!(!retire(), "it has no mark");
+    assert_eq!(db.wrapped_keks().unwrap(), [kek]);
+    db.insert_kek_mark(1, &Wrapped(vec![7])).unwrap();
+    assert_eq!([retire(), retire()], [true, false]);
+    assert_eq!(db.wrapped_keks().unwrap(), []);
 }

@@ -44,9 +44,10 @@ fn an_invite_is_found_by_its_secret(db: &Fixture) {
     let find = |secret| db.read(|reader| reader.find_invite(secret)).unwrap();
     assert_eq!(find(&one.secret), Some(one.clone()));
     assert_eq!(find(&token()), None);
-    let newest = |limit| db.write(Durable, |tx| tx.newest_invites(limit)).unwrap();
-    assert_eq!(newest(9), [other.clone(), one]);
-    assert_eq!(newest(1), [other]);
+    let listed = |below, limit| db.read(|reader| reader.invites(below, limit)).unwrap();
+    assert_eq!(listed(None, 9), [other.clone(), one.clone()]);
+    assert_eq!(listed(None, 1), std::slice::from_ref(&other));
+    assert_eq!(listed(Some(&other.id), 9), [one]);
 }
 
 fn an_invite_is_used_only_while_it_is_active(db: &Fixture) {

@@ -1,6 +1,6 @@
 //! Tests of the transparency log.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sealpost_domain::{
     IssuerKeyId, KeyStatus,
@@ -18,6 +18,7 @@ on_both!(
     appended_statements_are_found_by_their_subject,
     a_tile_grows_and_entries_are_read_in_order,
     an_envelope_is_found_in_the_list_of_its_batch,
+    an_envelope_is_found_after_many_earlier_lists,
     an_erasure_deletes_the_statements_of_the_account,
 );
 
@@ -145,8 +146,8 @@ fn an_envelope_is_found_in_the_list_of_its_batch(db: &Fixture) {
     let leaves: Vec<_> = found.iter().map(|statement| statement.leaves.clone()).collect();
     assert_eq!(leaves, [first.to_vec(), second.to_vec()], "no statement without hashes");
     assert!(found.iter().all(|statement| statement.kind == "envelopes"));
-    let find = |leaf: &[u8; 32], since| {
-        db.read(|reader| reader.find_envelope_list(leaf, at(since))).unwrap()
+    let find = |leaf: &[u8; 32], sent_at| {
+        db.read(|reader| reader.find_envelope_list(leaf, at(sent_at), Duration::ZERO)).unwrap()
     };
     assert_eq!(find(&first, 0), None, "it is not in the log yet");
     let list = EnvelopeList {
@@ -173,6 +174,33 @@ fn an_envelope_is_found_in_the_list_of_its_batch(db: &Fixture) {
     let purge = |before| db.write(Durable, |tx| tx.purge_envelope_lists(at(before), 9)).unwrap();
     assert_eq!((purge(7), purge(8)), (0, 1));
     assert_eq!((find(&first, 0), db.count("log_entries")), (None, 2));
+}
+
+fn an_envelope_is_found_after_many_earlier_lists(db: &Fixture) {
+    let key = db.activate();
+    append(db, 0);
+    db.apply(&WriteSet {
+        envelopes: vec![Arc::new(envelope(&key.id, &key.id))],
+        leaves: vec![1; 32],
+        ..WriteSet::default()
+    });
+    append(db, 1);
+    let find = |sent_at, skew| {
+        let skew = Duration::from_millis(skew);
+        db.read(|reader| reader.find_envelope_list(&[1; 32], at(sent_at), skew)).unwrap().is_some()
+    };
+    // Adds lists of other envelopes, which were appended at the time 5.
+    db.execute(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+         INSERT INTO log_statements (kind, subject, text, number, at, salt, leaves)
+         SELECT 'envelopes', '', text, 1000 + i, 5, salt, salt FROM log_statements, n
+         WHERE number = 0",
+    )
+    .unwrap();
+    assert!(find(6, 5), "lists from before the send do not count");
+    assert!(!find(5, 5), "more than 100 lists after the send");
+    // A node whose clock is behind has appended the envelope before the send.
+    assert_eq!([find(8, 1), find(8, 0), find(9, 1)], [true, false, false]);
 }
 
 fn an_erasure_deletes_the_statements_of_the_account(db: &Fixture) {
