@@ -22,7 +22,7 @@ pub use client_address::request_source;
 pub(crate) use client_address::{client_address, source_behind};
 pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid, member_name, request_body};
 pub(crate) use idempotency_key::idempotency_key;
-pub(crate) use member::{LabelFilter, Member, NumberUpTo, refuse_until_before_since};
+pub(crate) use member::{HandleFilter, LabelFilter, Member, NumberUpTo, refuse_until_before_since};
 #[cfg(test)]
 pub(crate) use nearest::similar;
 pub(crate) use nearest::{edit_distance, nearest};

@@ -182,7 +182,7 @@ pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSem
 
 /// Counts a rotation of the login secret, after the current secret was verified. Fails if the account has reached its
 /// limit of replacements.
-pub(crate) fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
+pub fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
     admit_account(&app.secret_changes, account)
 }
 

@@ -167,6 +167,8 @@ fn key() -> Value {
         "badges": [],
         "policy": { "accept": "anyone", "receipts": "notified", "listed": true, "allowed": [], "blocked": [] },
         "daily_counts": [{ "day": "2026-11-21T00:00:00.000Z", "sent": 1, "received": 0, "delivered": 0 }],
+        "assessments": [],
+        "attestations": [],
     })
 }
 
@@ -242,9 +244,9 @@ const KEY: &str = "ak_01m7ye92jjfq1s4zr4gcymmdgn";
 const EXPORT: &str = "\
 Responds with one JSON object of everything that is stored about the account, without messages and secrets. \
 Needs the login secret as well as a session.\n\n\
-- The object has the keys with usage, governance, webhooks, badges, policies and daily counts; sessions, API \
-tokens and activity; and the metadata of sent envelopes.\n\
-- It is written while it is read, in portions of at most 500 rows, so it is no snapshot: rows that change \
+- The object has the keys with usage, governance, webhooks, badges, assessments, attestations, policies and daily \
+counts; sessions, API tokens and activity; and the metadata of sent envelopes.\n\
+- It is written while it is read, in portions of one key or at most 500 rows, so it is no snapshot: rows that change \
 meanwhile may be missing.\n\
 - If the service fails meanwhile, the response ends early and is no valid JSON.\n\
 - Limited per session and account. Wrong secrets are limited per client address.";

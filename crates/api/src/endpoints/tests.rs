@@ -1,7 +1,9 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
+use sealpost_domain::Refusal;
+
 use super::*;
-use crate::request::similar;
+use crate::request::{Fields, RequestBody as _, similar};
 
 #[test]
 fn the_document_has_exactly_the_endpoints_of_the_table() {
@@ -47,6 +49,18 @@ fn operation_ids_are_a_verb_and_a_noun() {
             noun.is_some_and(|noun| noun.starts_with(|first: char| first.is_ascii_uppercase())),
             "{id} is no verb with a noun: rename it, or add the verb to VERBS"
         );
+    }
+}
+
+#[test]
+fn an_empty_member_of_an_update_is_named_before_an_invalid_one() {
+    for (body, field) in [
+        (r#"{"webhook_id": 5, "url": ""}"#, "url"),
+        (r#"{"webhook_id": 5, "events": []}"#, "events"),
+        (r#"{"webhook_id": "", "url": ""}"#, "webhook_id"),
+    ] {
+        let update = UpdateWebhook::read(&mut Fields::parse(body.as_bytes()).unwrap());
+        assert_eq!(update.err(), Some(Refusal::MissingField { field }), "{body}");
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) const COMPLIANCE_CIRCUIT_FAILED: ErrorDocumentation = ErrorDocumentat
     },
 };
 
-fn denied(drift: u8, confidence: u8) -> Problem {
+fn denied(drift: u64, confidence: u64) -> Problem {
     let metrics = AssessmentMetrics {
         clarity: Score::hundredths(80),
         coherence: Score::hundredths(75),

@@ -52,18 +52,20 @@ pub(super) const PAYLOAD_TOO_LARGE: ErrorDocumentation = ErrorDocumentation {
 };
 
 pub(super) const QUOTA_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
-    summary: "A quota is reached: keys, handles or stored bytes per account, or webhooks, badges or list entries per key.",
+    summary: "A quota is reached: keys, handles, API tokens or stored bytes per account, webhooks, badges or list entries per key, or connections per relay.",
     causes: &[
         "The account would have more than 100 keys (by default) that are not revoked.",
         "The account's revoked keys reserve 100 handles (by default), and the activation names a new one.",
+        "The account would have more than 50 API tokens.",
         "The account would store more than 10 GiB (by default) of sealed envelopes that its keys have sent.",
         "The key would have more than 16 webhooks.",
         "The key would have more than 100 valid badges.",
+        "The relay of a webhook would have more than four connections, over all nodes.",
         "Four replaced secrets of a webhook still sign its events; `detail` names the time when the oldest ends.",
         "A list of the key's policy would have more than 1,000 keys.",
     ],
     remedies: &[
-        "Revoke an unused key, delete an unused webhook, or remove keys from the list.",
+        "Revoke an unused key or API token, delete an unused webhook, close a connection, or remove keys from the list.",
         "Name a handle that a revoked key of the account reserves.",
         "Wait until older envelopes are deleted at the end of their retention.",
         "Use a valid badge, or wait until a badge expires.",

@@ -16,6 +16,9 @@ use super::fields::{Fields, invalid};
 /// labels that the rules refuse.
 pub(crate) struct LabelFilter(pub(crate) Label);
 
+/// A handle to search for, with or without `@`.
+pub(crate) struct HandleFilter(pub(crate) Handle);
+
 /// A type whose values are members of request bodies.
 pub(crate) trait Member: Sized {
     /// True if a body without the member is refused.
@@ -156,6 +159,7 @@ parsed_members! {
     CheckName: CheckName::parse;
     GovernanceSubject: governance_subject;
     Handle: Handle::parse;
+    HandleFilter: |text| Handle::parse(text.strip_prefix('@').unwrap_or(text)).map(HandleFilter);
     KeyStatus: |name| KeyStatus::from_name(name).ok_or("must be a state of a key, such as active");
     Label: Label::parse_new;
     LabelFilter: |text| Label::parse(text).map(LabelFilter);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use sealpost_domain::{
     Account, AccountId, ActivityKind, ApiKey, ApiKeyId, Did, Handle, IdentityRotation, Invite,
-    InviteStatus, KeyStatus, Label, OwnedKey, Plan, Refusal, RequestSource, RotationReason,
-    Timestamp, TokenHash,
+    InviteStatus, KeyStatus, Label, OwnedKey, Plan, Refusal, RequestSource, ReservedHandles,
+    RotationReason, Timestamp, TokenHash,
     ports::{Durability, HandleOwner},
 };
 use sealpost_storage::{Abort, Transaction};
@@ -269,8 +269,8 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
 }
 
 /// Refuses a handle that the account may not use for a new key. An assigned handle must belong to a revoked key of the
-/// same account. A free handle must not be reserved, and not have belonged to an erased account. For a free handle, the
-/// account must also be below its maximum number of handles of revoked keys.
+/// same account. A free handle must not look like an id or a secret, be reserved, or have belonged to an erased account.
+/// For a free handle, the account must also be below its maximum number of handles of revoked keys.
 fn check_handle(
     core: &Core,
     tx: &mut Transaction,
@@ -278,6 +278,10 @@ fn check_handle(
     account: &AccountId,
 ) -> Result<(), Abort> {
     let Some(owner) = tx.find_handle(handle)? else {
+        if ReservedHandles::looks_like_an_id(handle) {
+            let problem = "must not look like an id or a secret; choose another handle".to_owned();
+            return Err(Refusal::InvalidField { field: "handle", problem }.into());
+        }
         if core.settings.reserved_handles.contains(handle) {
             return Err(Refusal::HandleReserved.into());
         }

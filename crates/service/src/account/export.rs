@@ -14,7 +14,8 @@ use sealpost_domain::{
 use serde::Serialize;
 
 use self::document::{
-    ExportedAccount, ExportedDay, ExportedEnvelope, ExportedKey, ExportedSession,
+    ExportedAccount, ExportedAssessment, ExportedAttestation, ExportedDay, ExportedEnvelope,
+    ExportedKey, ExportedSession,
 };
 use super::{Accounts, activity::ActivityView};
 use crate::{
@@ -88,7 +89,7 @@ impl ExportPosition {
     fn write_next(&mut self, core: &Core, text: &mut Vec<u8>) -> Result<bool, Error> {
         match self.next {
             NextPart::Account => self.write_account(core, text)?,
-            NextPart::Keys(below) => self.write_keys(core, below.as_ref(), text)?,
+            NextPart::Keys(below) => self.write_key(core, below.as_ref(), text)?,
             NextPart::Activity(below) => self.write_activity(core, below.as_ref(), text)?,
             NextPart::Envelopes { sender, below } => {
                 self.write_envelopes(core, &sender, below, text)?;
@@ -118,18 +119,16 @@ impl ExportPosition {
         Ok(())
     }
 
-    fn write_keys(
+    /// Writes a single key, because each key can have many badges, assessments and attestations.
+    fn write_key(
         &mut self,
         core: &Core,
         below: Option<&ApiKeyId>,
         text: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let keys = keys_below(core, &self.account_id, below, KEYS_PER_PORTION)?;
-        for id in &keys {
-            self.write_entry(&exported_key(core, id)?, text)?;
-        }
-        if let Some(last) = keys.last() {
-            self.next = NextPart::Keys(Some(*last));
+        if let Some(id) = key_below(core, &self.account_id, below)? {
+            self.write_entry(&exported_key(core, &id)?, text)?;
+            self.next = NextPart::Keys(Some(id));
         } else {
             text.push(b']');
             self.begin_list("activity", NextPart::Activity(None), text);
@@ -197,8 +196,8 @@ impl ExportPosition {
         below: Option<&ApiKeyId>,
         text: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        if let Some(sender) = keys_below(core, &self.account_id, below, 1)?.first() {
-            self.next = NextPart::Envelopes { sender: *sender, below: None };
+        if let Some(sender) = key_below(core, &self.account_id, below)? {
+            self.next = NextPart::Envelopes { sender, below: None };
         } else {
             text.extend(b"]}");
             self.next = NextPart::End;
@@ -220,25 +219,29 @@ impl ExportPosition {
     }
 }
 
-/// Returns at most `limit` keys of the account that are older than `below`, newest first. Includes revoked keys.
-fn keys_below(
+/// Returns the newest key of the account that is older than `below`. Includes revoked keys.
+fn key_below(
     core: &Core,
     account: &AccountId,
     below: Option<&ApiKeyId>,
-    limit: u32,
-) -> Result<Vec<ApiKeyId>, Error> {
+) -> Result<Option<ApiKeyId>, Error> {
     let filter = KeyFilter { account: Some(*account), ..KeyFilter::default() };
-    let keys = core.store.read(|reader| reader.keys(&filter, below, limit))?;
-    Ok(keys.into_iter().map(|key| key.id).collect())
+    let keys = core.store.read(|reader| reader.keys(&filter, below, 1))?;
+    Ok(keys.first().map(|key| key.id))
 }
 
 fn exported_key(core: &Core, id: &ApiKeyId) -> Result<ExportedKey, Error> {
-    let details = key_details(&core.store, core.clock.now(), id)?.ok_or(NO_LOGIN)?;
-    let days = core.store.read(|reader| reader.daily_counts(id, Timestamp::from_millis(0), 0))?;
+    let (store, limit) = (&core.store, ROWS_PER_KEY_MAX);
+    let details = key_details(store, core.clock.now(), id, limit)?.ok_or(NO_LOGIN)?;
+    let days = store.read(|reader| reader.daily_counts(id, Timestamp::from_millis(0), 0))?;
+    let assessments = store.read(|reader| reader.assessments_of(id, limit))?;
+    let attestations = store.read(|reader| reader.attestations_of(id, limit))?;
     Ok(ExportedKey {
         details,
-        policy: core.store.read(|reader| reader.find_policy(id))?.unwrap_or_default().into(),
+        policy: store.read(|reader| reader.find_policy(id))?.unwrap_or_default().into(),
         daily_counts: days.iter().map(ExportedDay::from).collect(),
+        assessments: assessments.into_iter().map(ExportedAssessment::from).collect(),
+        attestations: attestations.into_iter().map(ExportedAttestation::from).collect(),
     })
 }
 
@@ -248,8 +251,7 @@ fn write_json(value: &impl Serialize, text: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 const SESSIONS_MAX: u32 = 10_000;
-/// Number of keys in a portion (piece of the JSON text). The number is small, because the policy of each key can list
-/// up to 2,000 other keys.
-const KEYS_PER_PORTION: u32 = 10;
+/// Maximum number of badges, of assessments, and of attestations of a key.
+const ROWS_PER_KEY_MAX: u32 = 10_000;
 /// Number of activity entries or envelopes in a portion (piece of the JSON text).
 const ROWS_PER_PORTION: u32 = 500;

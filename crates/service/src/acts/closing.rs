@@ -86,7 +86,7 @@ impl Operator {
     fn close(&self, id: &AccountId, extent: ClosingExtent) -> Result<AccountClosed, OperatorError> {
         let now = self.clock.now();
         let begun = self.perform(|tx| Ok(begin(tx, id, extent, now)?.ok_or(NO_ACCOUNT)?))?;
-        Ok(finish(&self.store, id, now, begun)?)
+        Ok(finish(&self.store, id, now, begun))
     }
 }
 
@@ -97,8 +97,8 @@ impl Accounts {
         let begun = self.audited_act_as_owner(owner, "closing the account", |tx| {
             Ok(begin(tx, &id, extent, now)?.ok_or(NO_LOGIN)?)
         });
-        let closed = begun.and_then(|begun| Ok(finish(&self.core.store, &id, now, begun)?));
-        // The cache is invalidated even after an error, because the first transactions may have been committed.
+        let closed = begun.map(|begun| finish(&self.core.store, &id, now, begun));
+        // The cache is invalidated even after an error, because the first transaction may have been committed.
         self.core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&id));
         closed
     }
@@ -130,22 +130,32 @@ fn begin(
 type Begun = (Closing, DeletedRows);
 
 /// Deletes the rows of an account that [`begin`] has made unusable, in at most [`PORTIONS_MAX`] transactions. The
-/// result shows if rows are left.
+/// result shows if rows are left. After an error of the database too, because the account is closed already.
 fn finish(
     store: &Database,
     id: &AccountId,
     now: Timestamp,
     (closing, mut rows): Begun,
-) -> Result<AccountClosed, StoreError> {
+) -> AccountClosed {
     for _ in 0..PORTIONS_MAX {
-        let portion =
-            store.write(Durability::Durable, |tx| tx.close_portion(id, now, ROWS_PER_WRITE))?;
-        rows = rows.plus(portion.rows);
-        if portion.is_complete {
-            return Ok(AccountClosed::new(*id, closing, rows, true));
+        match store.write(Durability::Durable, |tx| tx.close_portion(id, now, ROWS_PER_WRITE)) {
+            Ok(portion) => {
+                rows = rows.plus(portion.rows);
+                if portion.is_complete {
+                    return AccountClosed::new(*id, closing, rows, true);
+                }
+            }
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(
+                    error,
+                    "rows of a closed account were not deleted; housekeeping deletes them later"
+                );
+                break;
+            }
         }
     }
-    Ok(AccountClosed::new(*id, closing, rows, false))
+    AccountClosed::new(*id, closing, rows, false)
 }
 
 /// Maximum number of sessions that the first transaction ends. On SQLite, sends wait for the transaction.

@@ -110,12 +110,30 @@ impl Operator {
 
     /// Records that the key-encryption keys were copied to another place.
     pub fn record_kek_move(&self, from: &str, to: &str) -> Result<(), OperatorError> {
-        self.record_of_keys("kek.move", &json!({"from": from, "to": to}))
+        self.record_of_keys(KEK_MOVE, &json!({"from": from, "to": to}))
     }
 
     /// Records that the copies of the key-encryption keys in other places were deleted.
     pub fn record_kek_move_end(&self, to: &str) -> Result<(), OperatorError> {
-        self.record_of_keys("kek.move-end", &json!({"to": to}))
+        self.record_of_keys(KEK_MOVE_END, &json!({"to": to}))
+    }
+
+    /// Returns true if the key-encryption keys were copied to another place, and the move has not ended since. Reads
+    /// the whole trail.
+    pub fn is_kek_moving(&self) -> Result<bool, OperatorError> {
+        let (mut is_moving, mut after) = (false, 0);
+        loop {
+            let page = self.page(after, PAGE)?;
+            let Some(last) = page.last() else { return Ok(is_moving) };
+            after = last.number;
+            for entry in &page {
+                match entry.admin_action.action.as_str() {
+                    KEK_MOVE => is_moving = true,
+                    KEK_MOVE_END => is_moving = false,
+                    _ => {}
+                }
+            }
+        }
     }
 
     pub(super) fn record_of_keys(
@@ -141,4 +159,6 @@ impl From<AuditEntry> for AuditView {
     }
 }
 
+const KEK_MOVE: &str = "kek.move";
+const KEK_MOVE_END: &str = "kek.move-end";
 const PAGE: u32 = 500;

@@ -7,7 +7,10 @@ use sealpost_wallet::{InviteSecret, random};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::{
+    acts::audited::{ActionRecord, Concerned, Operator, OperatorError},
+    operator::lists::{ListPage, page},
+};
 
 /// The terms of a new invite.
 #[derive(Debug, Clone)]
@@ -76,11 +79,15 @@ impl Operator {
         })
     }
 
-    /// Returns the newest invites in descending order, at most `limit`.
-    pub fn invites(&self, limit: u32) -> Result<Vec<InviteView>, OperatorError> {
+    /// Lists the invites that are older than the invite `below`. With `None`, begins with the newest invite.
+    pub fn invites(
+        &self,
+        below: Option<&InviteId>,
+        limit: u32,
+    ) -> Result<ListPage<InviteView>, OperatorError> {
         let now = self.clock.now();
-        let newest = self.store.read(|reader| reader.newest_invites(limit))?;
-        Ok(newest.into_iter().map(|invite| shown(invite, now)).collect())
+        let found = self.store.read(|reader| reader.invites(below, limit.saturating_add(1)))?;
+        Ok(page(found.into_iter().map(|invite| shown(invite, now)).collect(), limit))
     }
 
     /// Revokes an invite. Accounts that were opened with the invite stay. Fails if the invite does not exist or is

@@ -129,7 +129,7 @@ impl Operator {
 }
 
 /// Creates a page of at most `limit` rows. `rows` contains one row more if further entries follow.
-fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
+pub(super) fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
     rows.truncate(limit);
@@ -178,7 +178,7 @@ pub struct KeyDetails {
     pub governance: GovernanceView,
     /// The webhooks, newest first.
     pub webhooks: Vec<WebhookView>,
-    /// The badges, sorted by expiry, latest first; at most 100.
+    /// The badges, sorted by expiry, latest first; at most 100, in an export at most 10,000.
     pub badges: Vec<BadgeListed>,
 }
 
@@ -210,7 +210,7 @@ pub struct BadgeListed {
 impl Operator {
     /// Returns a key with its usage, governance decisions, webhooks and badges. Fails if the key does not exist.
     pub fn key_details(&self, id: &ApiKeyId) -> Result<KeyDetails, OperatorError> {
-        key_details(&self.store, self.clock.now(), id)?.ok_or(NO_KEY)
+        key_details(&self.store, self.clock.now(), id, BADGES_SHOWN_MAX)?.ok_or(NO_KEY)
     }
 
     /// Returns the assessments and attestations of a key. Empty if the key does not exist.
@@ -223,12 +223,13 @@ impl Operator {
     }
 }
 
-/// Returns a key with its usage, governance decisions (such as blocks), webhooks and badges. `None` if the key does not
-/// exist.
+/// Returns a key with its usage, governance decisions (such as blocks), webhooks, and at most `badges_max` badges.
+/// `None` if the key does not exist.
 pub(crate) fn key_details(
     store: &Database,
     now: Timestamp,
     id: &ApiKeyId,
+    badges_max: u32,
 ) -> Result<Option<KeyDetails>, StoreError> {
     let Some(key) = store.read(|reader| reader.find_key(id))? else { return Ok(None) };
     let found = store.read(|reader| reader.key_of(&key.account_id, id, now, 0))?;
@@ -236,7 +237,7 @@ pub(crate) fn key_details(
     let terms = Terms::new(&key.plan);
     let owner = WebhookOwner::Key(*id);
     let webhooks = store.read(|reader| reader.webhooks(&owner, None, WEBHOOKS_SHOWN_MAX))?;
-    let badges = store.read(|reader| reader.badges_of(id, BADGES_SHOWN_MAX))?;
+    let badges = store.read(|reader| reader.badges_of(id, badges_max))?;
     Ok(Some(KeyDetails {
         created_at: key.created_at,
         throughput_per_second: terms.per_second,

@@ -153,7 +153,12 @@ pub(super) fn results_of(
 /// - Its first message did not pass the checks of session, key, governance and request limits.
 /// - Its idempotency key was used before, for another request.
 /// - The disk has too little free space, so the service stores nothing.
+///
+/// A batch with a stored message is never refused as a whole, because its sender would then send this message again.
 pub(super) fn refusal_of(decided: &[Decided]) -> Option<&Refusal> {
+    if decided.iter().any(|decided| matches!(decided.verdict, Verdict::Stored(_))) {
+        return None;
+    }
     let mut refused = decided.iter().enumerate().filter_map(|(place, decided)| {
         let Verdict::Refused(refusal) = &decided.verdict else { return None };
         Some((place == 0 && !decided.is_admitted, refusal))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Envelope, EnvelopeId, IdempotencyKey, Refusal, Timestamp, ports::IdempotencyResult,
+    Code, Envelope, EnvelopeId, IdempotencyKey, Refusal, Timestamp, ports::IdempotencyResult,
 };
 use sealpost_wallet::{WalletError, random};
 use zeroize::Zeroizing;
@@ -122,8 +122,9 @@ impl Sending {
         Limited::before_rate_check(Refusal::Unavailable)
     }
 
-    /// Finds the recipients and seals the messages. Yields to the async runtime after each message, so that other
-    /// requests of the thread can proceed.
+    /// Finds the recipients and seals the messages. Fails if a look-up is unavailable: the batch is then refused before
+    /// any of its messages is stored. Yields to the async runtime after each message, so that other requests of the
+    /// thread can proceed.
     async fn prepare_batch(
         &self,
         caller: CallerId,
@@ -143,7 +144,9 @@ impl Sending {
             };
             prepared.push(match message {
                 Ok(message) => Ok(message),
-                Err(Error::Refused(refusal)) => Err(refusal),
+                Err(Error::Refused(refusal)) if refusal.code() != Code::ServiceUnavailable => {
+                    Err(refusal)
+                }
                 Err(fault) => return Err(fault),
             });
             tokio::task::yield_now().await;

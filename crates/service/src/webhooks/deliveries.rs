@@ -64,9 +64,9 @@ pub struct DeliveryView {
     /// Duration of the attempt in milliseconds; `null` for a pending delivery.
     pub duration_ms: Option<u32>,
     /// Time at which the next attempt is due. `null` if no attempt follows, while an attempt is running, and while the
-    /// webhook is disabled.
+    /// webhook is disabled or paused.
     pub next_attempt_at: Option<Timestamp>,
-    /// Beginning of the response's body; `null` without a response.
+    /// Beginning of the response's body; `null` without a response, and if the body is empty.
     pub response: Option<String>,
 }
 

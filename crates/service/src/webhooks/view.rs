@@ -91,18 +91,37 @@ impl Webhooks {
     }
 
     fn list_blocking(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
-        let webhooks = self.core.store.read(|reader| reader.list_webhooks(key))?;
-        Ok(WebhookList { webhooks: self.views(webhooks)? })
+        let webhooks = self.core.store.read(|reader| {
+            let webhooks = reader.list_webhooks(key)?;
+            self.views(reader, webhooks)
+        })?;
+        Ok(WebhookList { webhooks })
+    }
+
+    /// Returns the webhook with this id as the list shows it. Refuses the same ids as [`find`].
+    pub(crate) fn view(
+        &self,
+        reader: &mut Reader,
+        key: &ApiKeyId,
+        webhook_id: &str,
+    ) -> Result<WebhookView, Abort> {
+        let webhook = find(reader, key, webhook_id)?;
+        let views = self.views(reader, vec![webhook])?;
+        Ok(views.into_iter().next().ok_or(Refusal::WebhookNotFound)?)
     }
 
     /// Returns the webhooks as their owner sees them, with the number of connections of each relay.
-    pub(crate) fn views(&self, webhooks: Vec<Webhook>) -> Result<Vec<WebhookView>, StoreError> {
+    fn views(
+        &self,
+        reader: &mut Reader,
+        webhooks: Vec<Webhook>,
+    ) -> Result<Vec<WebhookView>, StoreError> {
         let relays = webhooks.iter().filter(|webhook| webhook.is_relay());
         let relays: Vec<_> = relays.map(|webhook| webhook.id).collect();
         let mut views: Vec<_> = webhooks.into_iter().map(WebhookView::from).collect();
         if !relays.is_empty() {
-            let count = |reader: &mut Reader| reader.count_relays(&relays, self.core.clock.now());
-            let counts = self.core.store.read(count)?;
+            let now = reader.shared_time(self.core.clock.now())?;
+            let counts = reader.count_relays(&relays, now)?;
             for view in views.iter_mut().filter(|view| view.connected.is_some()) {
                 view.connected = counts.get(&view.webhook_id).copied().or(Some(0));
             }

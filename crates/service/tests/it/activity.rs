@@ -2,20 +2,24 @@
 //! closing of an account.
 
 use std::{
+    sync::{Arc, atomic::AtomicUsize},
     thread,
     time::{Duration, Instant},
 };
 
 use sealpost_domain::{
-    AccountId, ActivityKind, ApiToken, ApiTokenId, Clock as _, KeyStatus, Label, Timestamp,
-    TokenScope,
+    AccountId, ActivityKind, ApiToken, ApiTokenId, Clock as _, Code, KeyStatus, Label,
+    RequestSource, Timestamp, TokenScope,
     ports::{ClosingExtent, Durability},
 };
-use sealpost_service::{Credentials, Settings};
+use sealpost_service::{Credentials, Login, Settings};
 use sealpost_storage::Database;
 use sealpost_wallet::KeyToken;
 
-use crate::support::{World, id};
+use crate::{
+    client::wait,
+    support::{World, failing_after, id, refusal},
+};
 
 fn account_of(world: &World, who: &Credentials) -> AccountId {
     world.operator().show_key(&id(who)).unwrap().account_id
@@ -132,5 +136,26 @@ fn housekeeping_continues_an_interrupted_closing() {
         assert_eq!((key.label.as_str(), &key.handle), ("erased", &None));
         assert_eq!(kinds(&world, &account), []);
         assert!(!kinds(&world, &account_of(&world, &other)).is_empty());
+    }
+}
+
+#[test]
+fn an_error_after_the_account_is_closed_leaves_the_closing_incomplete() {
+    for world in World::on_both(&Settings::default()) {
+        let activated = world.activate(None, None).unwrap();
+        let login_secret = activated.login_secret.unwrap();
+        let account_id = activated.account_id.to_string();
+        let login = Login { account_id, login_secret: login_secret.clone() };
+        let token = world.sealpost.login(&login).unwrap().session_token;
+        // Only the transaction that closes the account succeeds.
+        let store = failing_after(&world, &Arc::new(AtomicUsize::new(1)));
+        let node = world.node_on(store, Settings::default());
+        let closed = wait(async {
+            let session = node.authenticate_session(Some(&token)).await?;
+            node.accounts.close(session.with_secret(login_secret, RequestSource::default())).await
+        });
+        let closed = closed.unwrap();
+        assert_eq!((closed.complete, closed.deleted.sessions), (false, 1));
+        assert_eq!(refusal(world.sealpost.login(&login)).code(), Code::Unauthorized);
     }
 }

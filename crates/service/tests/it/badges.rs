@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use sealpost_domain::{ApiKeyId, AssessmentMetrics, BadgeStatus, Code, GovernanceSubject};
+use sealpost_domain::{
+    ApiKeyId, AssessmentMetrics, BadgeStatus, CheckName, Code, GovernanceSubject,
+};
 use sealpost_service::{
-    AssessmentSource, BadgeVerdict, Credentials, DryRun, Issue, Issued, IssuedBadge, Settings,
+    AssessmentSource, Attest, BadgeVerdict, Credentials, DryRun, Issue, Issued, IssuedBadge,
+    Settings,
 };
 use sealpost_wallet::IssuerSecret;
 use serde_json::{Value, json};
@@ -266,4 +269,32 @@ fn assessments_are_in_the_audit_trail_with_their_source() {
     }
     let nobody = ApiKeyId::new(shown.at, [9; 10]);
     assert!(world.operator().assess(&nobody, metrics, &finding).is_err());
+}
+
+#[test]
+fn an_export_has_all_badges_assessments_and_attestations() {
+    let world = World::with(Settings { badges_per_key_max: 101, ..Settings::default() });
+    let alice = world.newcomer(None);
+    assess(&world, &alice, GOOD);
+    let check = CheckName::parse("kyc").unwrap();
+    let attest = Attest { check, valid_until: None, failed: true };
+    let source = AssessmentSource { by: Some("Carol".to_owned()), reason: "no id".to_owned() };
+    world.operator().attest(&id(&alice), &attest, &source).unwrap();
+    for _ in 0..101 {
+        // The plan allows 20 requests a minute.
+        world.clock.advance(Duration::from_secs(3));
+        issue(&world, &alice, &Issue::default());
+    }
+    let alice = world.log_in_again(&alice);
+    let export = world.sealpost.owner(alice.token.as_deref().unwrap()).unwrap().export();
+    let key = &export["keys"][0];
+    assert_eq!(key["badges"].as_array().unwrap().len(), 101);
+    assert_eq!(key["assessments"][0]["drift"], json!("0.1"));
+    assert_eq!(key["assessments"].as_array().unwrap().len(), 1);
+    let attestation = &key["attestations"][0];
+    assert_eq!(
+        (&attestation["check"], &attestation["failed"], &attestation["reason"]),
+        (&json!("kyc"), &json!(true), &json!("no id"))
+    );
+    assert!(!export.to_string().contains("Carol"), "an attester is exported");
 }

@@ -11,7 +11,7 @@ use sealpost_domain::{
     Plan, Refusal,
     ports::{Durability, FactsQuery},
 };
-use sealpost_service::{Agreement, AuditVerdict, Credentials, Sent, Settings, unlock};
+use sealpost_service::{Agreement, AuditVerdict, Credentials, InviteTerms, Sent, Settings, unlock};
 use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, kek_version};
 
@@ -253,6 +253,25 @@ fn the_audit_trail_has_every_action_and_shows_a_change() {
     assert_eq!(actions, ["key.deactivate", "key.reactivate", "key.revoke"]);
     let hash = operator.audit_entries(2, 1).unwrap().remove(0).hash;
     assert_eq!(operator.verify_audit(None).unwrap(), AuditVerdict::Whole { entries: 3, hash });
+}
+
+#[test]
+fn the_list_of_invites_continues_after_a_cursor() {
+    let world = World::new();
+    let operator = world.operator();
+    let terms = InviteTerms { uses: 1, expires_in: Duration::from_hours(1), note: None };
+    let [oldest, second, newest] = [(); 3].map(|()| {
+        world.clock.advance(Duration::from_secs(1));
+        operator.create_invite(&terms).unwrap().invite_id
+    });
+    let page = |below, limit| {
+        let page = operator.invites(below, limit).unwrap();
+        let ids: Vec<_> = page.entries.into_iter().map(|invite| invite.invite_id).collect();
+        (ids, page.more)
+    };
+    assert_eq!(page(None, 2), (vec![newest, second], true));
+    assert_eq!(page(Some(&second), 2), (vec![oldest], false));
+    assert_eq!(page(None, 3), (vec![newest, second, oldest], false));
 }
 
 #[tokio::test]

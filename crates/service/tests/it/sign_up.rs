@@ -60,6 +60,10 @@ fn reserved_handles_are_refused_unless_the_account_has_them() {
         let token = alice.token.as_deref();
         let take = |handle| world.activate(token, Some(handle));
         assert_eq!(refusal(take("acme")), Refusal::HandleReserved);
+        let like_an_id = "handle must not look like an id or a secret; choose another handle";
+        for handle in ["tok_x", "kt_", "inv_1"] {
+            assert_eq!(refusal(take(handle)).to_string(), like_an_id);
+        }
         take("admin").unwrap();
         let operator = world.operator();
         let acme = Handle::parse("acme").unwrap();

@@ -341,6 +341,22 @@ pub(crate) fn hooked(
     Arc::new(Database::clone(&world.database).with_hook(hook))
 }
 
+/// Returns the database, with durable transactions of requests that fail as soon as `allowed` is used up.
+pub(crate) fn failing_after(world: &World, allowed: &Arc<AtomicUsize>) -> Arc<Database> {
+    let allowed = Arc::clone(allowed);
+    hooked(world, move |access| {
+        let is_request = thread::current().name().is_some_and(|name| name.starts_with("tokio"));
+        if !is_request || access != Access::Write(Durability::Durable) {
+            return Ok(());
+        }
+        let take = |left: usize| left.checked_sub(1);
+        match allowed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(StoreError::Unavailable("away".into())),
+        }
+    })
+}
+
 /// Returns the API key that the credentials name.
 pub(crate) fn key_of(credentials: &Credentials) -> String {
     match &credentials.key {

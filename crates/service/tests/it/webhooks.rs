@@ -1,5 +1,6 @@
 //! Tests of webhooks and their deliveries.
 
+mod changes;
 mod deliveries;
 mod listing;
 mod relays;

@@ -14,7 +14,7 @@ use crate::{
     },
     endpoint::Endpoint,
     openapi::{Operation, Tag, with_members},
-    request::{Fields, LabelFilter, Member, RequestBody, invalid, request_body},
+    request::{Fields, HandleFilter, LabelFilter, Member, RequestBody, invalid, request_body},
 };
 
 request_body! {
@@ -23,7 +23,8 @@ request_body! {
         /// Keys of this account.
         account_id: Option<AccountId>,
         /// Keys that show this handle, including revoked keys.
-        handle: Option<Handle>,
+        #[schemars(with = "Option<Handle>")]
+        handle: Option<HandleFilter>,
         /// Keys with exactly this label.
         #[schemars(with = "Option<Label>")]
         label: Option<LabelFilter>,
@@ -132,6 +133,7 @@ pub(super) fn list_keys() -> Endpoint {
     query(operation, |operator, body: ListKeysRequest| {
         let ListKeysRequest { account_id: account, handle, label, status, plan, limit, cursor } =
             body;
+        let handle = handle.map(|HandleFilter(handle)| handle);
         let label = label.map(|LabelFilter(label)| label);
         let filter = KeyFilter { account, handle, label, status, plan };
         let page = operator.keys(&filter, cursor.as_ref(), limit.0)?;

@@ -80,8 +80,9 @@ pub(in crate::endpoints) struct UpdateWebhook {
 
 impl RequestBody for UpdateWebhook {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let webhook_id = webhook_id(fields)?;
+        fields.require(&["webhook_id"])?;
         fields.refuse_empty(&["url", "events"])?;
+        let webhook_id = fields.text("webhook_id")?;
         let has_description = fields.contains("description");
         let url = fields.optional_text("url")?;
         let events = fields.optional_texts("events")?;
@@ -241,12 +242,6 @@ impl Act for TestWebhook {
     }
 }
 
-/// Reads the member `webhook_id`, the only member of most actions.
-pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
-    fields.require(&["webhook_id"])?;
-    fields.text("webhook_id")
-}
-
 /// The members that an update can change. At least one of them is required.
 const CHANGED: [&str; 4] = ["url", "events", "description", "paused"];
 const LIST: &str = "\
@@ -256,7 +251,8 @@ Changes a webhook. Its id, its secret, its log and its health stay.\n\n\
 - The change holds on every node within two seconds. An attempt under way ends at the old URL; all later \
 attempts, also of pending deliveries, go to the new one.\n\
 - `url` follows the rules of `register`.\n\
-- A paused webhook gets nothing. Its deliveries are kept without attempts until it is resumed or retention ends.\n\
+- A paused webhook gets nothing. Its deliveries are kept without attempts until it is resumed or retention ends. \
+`\"paused\": false` sends the pending deliveries now.\n\
 - Pausing does not depend on `status`: a disabled webhook can be paused too, and then needs both `\"paused\": \
 false` and `enable`.";
 const DELETE: &str = "\

@@ -11,7 +11,6 @@ use serde_json::json;
 
 use super::{
     act::{Act, CHANGE, READ},
-    changes::webhook_id,
     examples,
 };
 use crate::{
@@ -39,7 +38,8 @@ pub(in crate::endpoints) struct ListDeliveries {
 
 impl RequestBody for ListDeliveries {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let webhook_id = webhook_id(fields)?;
+        fields.require(&["webhook_id"])?;
+        let webhook_id = fields.text("webhook_id")?;
         let limit = Member::read(fields, "limit")?;
         let cursor = fields.optional_parsed("cursor", str::parse)?;
         let state = |name: &str| DeliveryState::from_name(name).ok_or(STATES);

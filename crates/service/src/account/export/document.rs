@@ -1,7 +1,10 @@
 //! The document of an export: the account with everything that is stored about it.
 
 use schemars::JsonSchema;
-use sealpost_domain::{AccountId, ApiKeyId, SessionDetails, Timestamp, ports::DailyCount};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId,
+    CheckName, SessionDetails, Timestamp, ports::DailyCount,
+};
 use serde::Serialize;
 
 use crate::{
@@ -59,7 +62,7 @@ pub struct ExportedSession {
     pub user_agent: Option<String>,
 }
 
-/// An API key with its usage, webhooks, policy and daily counts.
+/// An API key with its usage, webhooks, policy, daily counts, assessments and attestations.
 #[derive(JsonSchema, Serialize)]
 pub struct ExportedKey {
     /// The key, its usage, governance, webhooks and badges.
@@ -69,6 +72,10 @@ pub struct ExportedKey {
     pub policy: PolicyView,
     /// The daily counts, oldest first. Days without messages are missing, and so are the last minutes.
     pub daily_counts: Vec<ExportedDay>,
+    /// The assessments of the key, newest first; at most 10,000.
+    pub assessments: Vec<ExportedAssessment>,
+    /// The attestations of the key, newest first; at most 10,000.
+    pub attestations: Vec<ExportedAttestation>,
 }
 
 /// The counts of a key on one day.
@@ -82,6 +89,37 @@ pub struct ExportedDay {
     pub received: u64,
     /// Number of events delivered to the webhooks of the key.
     pub delivered: u64,
+}
+
+/// An assessment (measured scores of a key), without the name of the assessor.
+#[derive(JsonSchema, Serialize)]
+pub struct ExportedAssessment {
+    /// Id of the assessment.
+    pub assessment_id: AssessmentId,
+    /// The scores.
+    #[serde(flatten)]
+    pub metrics: AssessmentMetrics,
+    /// The reason that the assessor gave.
+    pub reason: String,
+    /// Time of the assessment.
+    pub at: Timestamp,
+}
+
+/// An attestation (recorded result of a check of a key), without the name of the attester.
+#[derive(JsonSchema, Serialize)]
+pub struct ExportedAttestation {
+    /// Id of the attestation.
+    pub attestation_id: AttestationId,
+    /// Name of the check.
+    pub check: CheckName,
+    /// True if the key failed the check.
+    pub failed: bool,
+    /// End of the validity, exclusive; null if the attestation does not expire.
+    pub valid_until: Option<Timestamp>,
+    /// The reason that the attester gave.
+    pub reason: String,
+    /// Time of the attestation.
+    pub at: Timestamp,
 }
 
 /// A sent envelope, without its message.
@@ -112,5 +150,19 @@ impl From<&DailyCount> for ExportedDay {
     fn from(counts: &DailyCount) -> Self {
         let DailyCount { day, sent, received, delivered } = *counts;
         Self { day, sent, received, delivered }
+    }
+}
+
+impl From<Assessment> for ExportedAssessment {
+    fn from(assessment: Assessment) -> Self {
+        let Assessment { id, metrics, reason, at, .. } = assessment;
+        Self { assessment_id: id, metrics, reason, at }
+    }
+}
+
+impl From<Attestation> for ExportedAttestation {
+    fn from(attestation: Attestation) -> Self {
+        let Attestation { id, check, failed, valid_until, reason, at, .. } = attestation;
+        Self { attestation_id: id, check, failed, valid_until, reason, at }
     }
 }

@@ -129,7 +129,8 @@ impl Operator {
 
 impl Webhooks {
     /// Changes a webhook. The URL is checked before the transaction, because a DNS look-up must not keep a transaction
-    /// open. Resuming makes the pending deliveries due in further transactions, as enabling does.
+    /// open. Resuming makes the pending deliveries due in further transactions, as enabling does. It does so for a
+    /// webhook that is not paused too, because a former request to resume the webhook can have ended before that.
     fn update_blocking(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
         let key = actor.key();
         let Update { webhook_id, url, events, description, paused } = update;
@@ -146,21 +147,17 @@ impl Webhooks {
                 description.clone().unwrap_or_else(|| webhook.description.clone());
             webhook.paused = paused.unwrap_or(webhook.paused);
         };
-        let (webhook, is_resumed) = self.core.store.write_or_refuse(Durability::Durable, |tx| {
+        let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let mut webhook = tx.lock_webhook(key, &id)?.ok_or(Refusal::WebhookNotFound)?;
-            let was_active = webhook.is_active();
             apply(&mut webhook);
             tx.update_webhook(&webhook)?;
             let detail = Some(format!("{id} of {key}"));
             self.core.record(tx, &actor.origin(), ActivityKind::WebhookUpdated, detail)?;
-            let is_resumed = !was_active && webhook.is_active();
-            Ok((webhook, is_resumed))
+            self.view(tx, key, &webhook_id)
         })?;
-        if is_resumed {
-            self.make_pending_due(&id)?;
+        if paused == Some(false) && webhook.status == WebhookStatus::Enabled {
+            self.make_pending_due(&id);
         }
-        let views = self.views(vec![webhook])?;
-        let webhook = views.into_iter().next().ok_or(Refusal::WebhookNotFound)?;
         Ok(Updated { webhook, warning })
     }
 

@@ -115,15 +115,16 @@ impl Webhooks {
             if webhook.status == WebhookStatus::Disabled {
                 tx.enable_webhook(&id)?;
             }
-            find(tx, key, webhook_id)
+            self.view(tx, key, webhook_id)
         })?;
-        let due_now = if webhook.paused { 0 } else { self.make_pending_due(&webhook.id)? };
-        Ok(Enabled { webhook: webhook.into(), due_now })
+        let due_now = if webhook.paused { 0 } else { self.make_pending_due(&webhook.webhook_id) };
+        Ok(Enabled { webhook, due_now })
     }
 
     /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Further
-    /// deliveries keep their due time. Each transaction changes a bounded number of rows.
-    pub(super) fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
+    /// deliveries keep their due time. So do the deliveries that are left after an error of the database, because the
+    /// change of the webhook is stored already. Each transaction changes a bounded number of rows.
+    pub(super) fn make_pending_due(&self, id: &WebhookId) -> u64 {
         let now = self.core.clock.now();
         let mut left = self.core.settings.recovered_max.saturating_mul(ROUNDS_MAX);
         let mut count = 0;
@@ -132,14 +133,21 @@ impl Webhooks {
             let make_due = |tx: &mut Transaction| {
                 tx.expedite_deliveries(id, self.core.kept_since(now), now, limit)
             };
-            let changed = self.core.store.write(Durability::Durable, make_due)?;
+            let changed = match self.core.store.write(Durability::Durable, make_due) {
+                Ok(changed) => changed,
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "deliveries of a webhook were not made due at once");
+                    break;
+                }
+            };
             count += changed;
             if changed < u64::from(limit) {
                 break;
             }
             left -= limit;
         }
-        Ok(count)
+        count
     }
 
     fn redeliver_blocking(
@@ -174,9 +182,10 @@ impl Webhooks {
 
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
     /// of rows, so that sends do not wait for the whole request. A delivery with an attempt under way is due again if
-    /// this attempt fails.
+    /// this attempt fails. If a later transaction fails, reports the deliveries of the earlier ones.
     fn recover_blocking(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.core.clock.now();
+        let webhook_id = parse_id(&query.webhook_id)?;
         let failed = |limit| FailureRange {
             since: query.since,
             until: query.until.unwrap_or(now),
@@ -195,7 +204,15 @@ impl Webhooks {
         let (mut matched, mut recovered) = (0, 0);
         loop {
             let limit = left.min(portion);
-            let next = self.recover_portion(key, query, &failed(limit), now)?;
+            let next = match self.recover_portion(key, query, &failed(limit), now) {
+                Err(error) if recovered > 0 => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "not all failed deliveries were made due");
+                    let (more, dry_run) = (true, false);
+                    return Ok(Recovered { webhook_id, matched, recovered, more, dry_run });
+                }
+                next => next?,
+            };
             matched += next.matched;
             recovered += next.recovered;
             left -= limit;

@@ -689,3 +689,12 @@ fn without_disk_space_a_batch_is_refused_as_a_whole() {
     assert_eq!(refusal_of(&decided[0]), Some(&Refusal::StorageFull));
     assert!(changes.idempotency.is_empty() && changes.usage.is_empty());
 }
+
+#[test]
+fn a_batch_with_a_stored_message_is_never_refused_as_a_whole() {
+    let unavailable = Command { pending: None, refusal: Some(Refusal::Unavailable), ..send(2) };
+    let (decided, changes) = decide_group(facts(), &batch(vec![send(1), unavailable], 1));
+    assert_eq!(verdicts(&decided), [STORED, Verdict::Refused(Refusal::Unavailable)]);
+    assert_eq!(refusal_of(&decided), None);
+    assert_eq!((changes.envelopes.len(), changes.idempotency.len()), (1, 1));
+}

@@ -12,15 +12,21 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::{ApiKeyId, Code, Refusal, RequestSource, Timestamp, ports::StoreError};
-use sealpost_service::{Credentials, Error, KeyNamed, Limited, Scope, Sent, Settings};
+use sealpost_domain::{
+    ApiKeyId, Code, IdempotencyKey, Refusal, RequestSource, Timestamp,
+    ports::{SentQuery, StoreError},
+};
+use sealpost_service::{
+    BatchIdempotency, BatchResult, Credentials, Error, KeyNamed, Limited, Scope, SendBatch, Sent,
+    Settings,
+};
 use sealpost_storage::Access;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
 
 use crate::{
     client::{Client, EVERY_SCOPE},
-    support::{World, hooked, key_of, message, refusal},
+    support::{World, hooked, id, key_of, message, refusal},
 };
 
 #[tokio::test]
@@ -150,6 +156,44 @@ async fn an_unavailable_store_fails_only_the_look_ups_of_its_statement() {
     }
     assert_eq!(refused(rig.send(&alice)).await, Code::InvalidJson);
     assert_eq!(rig.gate.statements(), 3);
+}
+
+#[tokio::test]
+async fn a_batch_whose_recipient_cannot_be_looked_up_stores_nothing() {
+    let rig = Rig::with(Settings::default());
+    let [alice, bob, carol] = [(); 3].map(|()| rig.world.newcomer(None));
+    // Caches the session and the keys of Alice and Bob.
+    rig.order([Order::Ask, Order::Ask, Order::Ask]);
+    let hello = message(&key_of(&bob), "hello", None);
+    rig.node.send(&alice, Ok(hello)).await.result.unwrap();
+    let caller = rig.node.authenticate(&alice, EVERY_SCOPE).await.unwrap();
+    let send = async || {
+        let messages =
+            [&bob, &carol].map(|to| Ok::<_, Refusal>(message(&key_of(to), "pay 1", None)));
+        let key = IdempotencyKey::parse("batch").unwrap();
+        let idempotency = Some(BatchIdempotency { key, content: b"pay 1".to_vec() });
+        let batch = SendBatch { messages: messages.into(), idempotency };
+        rig.node.sending.send_batch(&caller, batch).await.result
+    };
+    let stored = || {
+        let query = SentQuery {
+            sender: id(&alice),
+            recipient: None,
+            thread: None,
+            since: Timestamp::from_millis(0),
+            until: None,
+            below: None,
+            limit: 9,
+        };
+        rig.world.database.read(|reader| reader.list_sent(&query)).unwrap().envelopes.len()
+    };
+    rig.order([Order::Fail(StoreError::Unavailable("away".into()))]);
+    assert_eq!(refusal(send().await).code(), Code::ServiceUnavailable);
+    assert_eq!(stored(), 1);
+    rig.order([Order::Ask]);
+    let done = send().await.unwrap();
+    assert!(done.results.iter().all(|result| matches!(result, BatchResult::Sent(_))), "{done:?}");
+    assert_eq!((done.replayed, stored()), (false, 3));
 }
 
 #[tokio::test]

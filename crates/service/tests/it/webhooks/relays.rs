@@ -1,4 +1,4 @@
-//! Tests of the connections of relays that are stored but that their node does not have.
+//! Tests of the stored connections of relays, which no node of these tests has.
 
 use std::{
     thread,
@@ -6,9 +6,12 @@ use std::{
 };
 
 use sealpost_domain::{EventKind, Refusal, Timestamp};
-use sealpost_service::Register;
+use sealpost_service::{Register, Settings};
 
-use crate::support::{World, refusal, webhook_for};
+use crate::{
+    client::Client,
+    support::{World, refusal, webhook_for},
+};
 
 #[test]
 fn a_connection_that_ended_during_its_handshake_soon_counts_no_more() {
@@ -35,4 +38,21 @@ fn a_connection_that_ended_during_its_handshake_soon_counts_no_more() {
         thread::sleep(Duration::from_millis(50));
     }
     open().result.unwrap();
+}
+
+#[test]
+fn a_node_whose_clock_is_ahead_keeps_the_connections_of_other_nodes() {
+    let world = World::on_postgres(Settings::default());
+    let ahead = world.another_node(Settings::default());
+    let bob = world.newcomer(None);
+    let url = "relay:".to_owned();
+    let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
+    let webhook = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let open = |node: &Client| node.open_relay(&bob, &Ok(webhook.to_string())).result.unwrap();
+    open(&world.sealpost);
+    world.clock.advance(Duration::from_secs(7));
+    open(&ahead);
+    let relays =
+        world.database.read(|reader| reader.relays_of(&webhook, Timestamp::from_millis(0)));
+    assert_eq!(relays.unwrap().len(), 2);
 }

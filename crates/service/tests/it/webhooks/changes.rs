@@ -1,0 +1,107 @@
+//! Tests how owners change and enable webhooks: the response, and the pending deliveries of a resumed webhook.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use sealpost_domain::{
+    AttemptResult, Clock as _, EventKind, LeaseToken, LeasedDelivery, Outcome, ReceiverResponse,
+    ports::Outbox as _,
+};
+use sealpost_service::{Credentials, Register, Settings, Update, Updated, WebhookList};
+
+use crate::client::{Client, Manage, Managed};
+use crate::support::{World, failing_after, key_of, message, webhook_for};
+
+fn register(world: &World, who: &Credentials, url: &str) -> String {
+    let asked = Register { url: url.to_owned(), ..webhook_for(EventKind::EnvelopeReceived) };
+    world.sealpost.register(who, &Ok(asked)).result.unwrap().webhook_id.to_string()
+}
+
+/// Sends a message of a key to itself.
+async fn send(world: &World, who: &Credentials) {
+    let message = message(&key_of(who), "hello", None);
+    world.sealpost.send(who, Ok(message)).await.result.unwrap();
+}
+
+fn pause(node: &Client, who: &Credentials, webhook_id: &str, paused: bool) -> Updated {
+    let webhook_id = webhook_id.to_owned();
+    let (url, events, description, paused) = (None, None, None, Some(paused));
+    let update = Update { webhook_id, url, events, description, paused };
+    match node.manage(who, &Ok(Manage::Update(update))).result.unwrap() {
+        Managed::Updated(updated) => updated,
+        _ => panic!("not updated"),
+    }
+}
+
+/// Claims due deliveries with a lease of one second.
+fn claim(world: &World) -> Vec<LeasedDelivery> {
+    let now = world.clock.now();
+    world.claim(now, LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)))
+}
+
+#[tokio::test]
+async fn a_repeated_resumption_sends_the_deliveries_that_the_first_one_left() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let webhook_id = register(&world, &bob, "https://bob.example/");
+    assert!(pause(&world.sealpost, &bob, &webhook_id, true).webhook.paused);
+    send(&world, &bob).await;
+    // Only the transaction that resumes the webhook succeeds.
+    let allowed = Arc::new(AtomicUsize::new(1));
+    let node = world.node_on(failing_after(&world, &allowed), Settings::default());
+    assert!(!pause(&node, &bob, &webhook_id, false).webhook.paused);
+    assert_eq!(claim(&world).len(), 0);
+    allowed.store(2, Ordering::SeqCst);
+    assert!(!pause(&node, &bob, &webhook_id, false).webhook.paused);
+    assert_eq!(claim(&world).len(), 1);
+}
+
+#[tokio::test]
+async fn an_update_shows_the_newest_success_as_the_list_does() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let webhook_id = register(&world, &bob, "https://bob.example/");
+    for _ in 0..2 {
+        send(&world, &bob).await;
+        world.clock.advance(Duration::from_mins(1));
+        world.database.release_every_lease(world.clock.now()).unwrap();
+        let succeeded = |held: &LeasedDelivery| AttemptResult {
+            id: held.id(),
+            lease: held.lease,
+            attempts: 1,
+            at: world.clock.now(),
+            duration_ms: 7,
+            response: Some(ReceiverResponse { status: 200, excerpt: String::new() }),
+            error_detail: None,
+            outcome: Outcome::Succeeded,
+        };
+        let ends: Vec<_> = claim(&world).iter().map(succeeded).collect();
+        assert_eq!(ends.len(), 1);
+        world.database.record_outcomes(&ends, Duration::from_hours(24)).unwrap();
+    }
+    let updated = pause(&world.sealpost, &bob, &webhook_id, false).webhook;
+    assert_eq!(updated.last_success_at, Some(world.clock.now()));
+    let Managed::Listed(WebhookList { webhooks }) =
+        world.sealpost.manage(&bob, &Ok(Manage::List)).result.unwrap()
+    else {
+        panic!("no list")
+    };
+    assert_eq!(webhooks[0].last_success_at, updated.last_success_at);
+}
+
+#[test]
+fn an_enabled_relay_shows_its_connections() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let webhook_id = register(&world, &bob, "relay:");
+    let _relay = world.sealpost.open_relay(&bob, &Ok(webhook_id.clone())).result.unwrap();
+    match world.sealpost.manage(&bob, &Ok(Manage::Enable { webhook_id })).result.unwrap() {
+        Managed::Enabled(enabled) => assert_eq!(enabled.webhook.connected, Some(1)),
+        _ => panic!("not enabled"),
+    }
+}
