@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import io
 import json
 import time
 import unittest
@@ -47,6 +48,12 @@ def open_envelope(request):
     return httpx.Response(200, json=OPENED)
 
 
+def post_chunked(web, headers, stream):
+    """Sends a body of unknown length to a Flask application, and returns the status."""
+    environ = {"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"}
+    return web.post("/hook", input_stream=stream, headers=headers, environ_overrides=environ).status_code
+
+
 class Receiving(unittest.TestCase):
     def check(self, post, received):
         headers, body = signed()
@@ -65,6 +72,11 @@ class Receiving(unittest.TestCase):
         app.post("/hook")(view(Receiver(client, Webhook(SECRET), lambda opened: received.append(opened.message))))
         web = app.test_client()
         self.check(lambda headers, body: web.post("/hook", data=body, headers=headers).status_code, received)
+        headers, body = signed("env_2")
+        self.assertEqual(post_chunked(web, headers, io.BytesIO(body)), 204)
+        endless = io.BytesIO(b" " * 1_000_000)
+        self.assertEqual(post_chunked(web, headers, endless), 413)
+        self.assertEqual(endless.tell(), 65_537, "the view reads no more than it needs")
 
     def test_a_store_of_the_program_remembers_events(self):
         class Table(set):

@@ -183,6 +183,12 @@ class Threads(unittest.TestCase):
         self.assertEqual(len(fake.requests), 4)
         self.assertEqual(self.results, [{"1": 204}])
 
+    def test_lost_connections_that_still_count_only_delay_the_relay(self):
+        counted = (403, "QUOTA_EXCEEDED")
+        with FakeRelay(lambda connection: connection.close(1011), counted, counted, lambda connection: None) as fake:
+            self.run_until_the_end(fake, self.connect(fake, lambda event: None))
+        self.assertEqual(len(fake.requests), 4)
+
     def test_a_refusal_ends_the_relay(self):
         for status, code, error in (
             (401, "UNAUTHORIZED", Unauthorized),
@@ -249,6 +255,9 @@ class Pauses(unittest.TestCase):
         with mock.patch("sealpost.relay.random.uniform", lambda low, high: high):
             pauses = [pause_after(failures, Disconnected("d")) for failures in (1, 2, 3, 7, 1000)]
         self.assertEqual(pauses, [0.5, 1, 2, 30, 30])
+        request = httpx.Request("GET", "https://sealpost.test")
+        over_limit = QuotaExceeded(httpx.Response(403, request=request), {"code": "QUOTA_EXCEEDED"})
+        self.assertEqual(pause_after(1, over_limit), 30)
 
 
 if __name__ == "__main__":

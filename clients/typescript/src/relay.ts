@@ -77,12 +77,16 @@ export class Relay {
    */
   async run(): Promise<void> {
     const { signal } = this.#stopping;
+    let wasConnected = false;
     for (let failures = 0; !signal.aborted; ) {
       const began = performance.now();
       try {
-        await this.#receive(await this.#connect());
+        const connection = await this.#connect();
+        wasConnected = true;
+        await this.#receive(connection);
       } catch (fault) {
-        if (!isTemporary(fault)) throw fault;
+        // The service may still count lost connections of this client, and refuse a connection over the limit.
+        if (!isTemporary(fault) && !(wasConnected && isOverLimit(fault))) throw fault;
         if (signal.aborted) return;
         failures = performance.now() - began > STABLE_MS ? 1 : failures + 1;
         const ms = pauseAfter(failures, fault);
@@ -233,9 +237,18 @@ function isTemporary(fault: unknown): boolean {
   return fault instanceof Disconnected || fault instanceof Unreachable;
 }
 
-/** Returns the time until the next connection. It doubles, and is shortened by a random part of up to a half. */
+/** Returns whether the service refused a connection over the limit. */
+function isOverLimit(fault: unknown): boolean {
+  return fault instanceof ApiError && fault.code === "QUOTA_EXCEEDED";
+}
+
+/**
+ * Returns the time until the next connection. It doubles, and is shortened by a random part of up to a half. Lost
+ * connections that the service still counts need the longest pause.
+ */
 function pauseAfter(failures: number, fault: unknown): number {
-  const backoff = Math.min(PAUSE_FIRST_MS * 2 ** (failures - 1), PAUSE_MAX_MS) * (1 - Math.random() / 2);
+  const doubled = Math.min(PAUSE_FIRST_MS * 2 ** (failures - 1), PAUSE_MAX_MS) * (1 - Math.random() / 2);
+  const backoff = isOverLimit(fault) ? PAUSE_MAX_MS : doubled;
   return Math.max(backoff, fault instanceof ApiError ? (fault.retryAfterMs ?? 0) : 0);
 }
 

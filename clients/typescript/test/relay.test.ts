@@ -135,6 +135,23 @@ test("a lost connection is opened again", async (context) => {
   assert.deepEqual(statuses, { 1: 204 });
 });
 
+test("lost connections that still count only delay the relay", async (context) => {
+  const { setTimeout } = globalThis;
+  const warnings: string[] = [];
+  const { requests, client, run } = await fakeRelay(
+    context,
+    async (socket) => socket.close(1011),
+    [403, "QUOTA_EXCEEDED"],
+    async () => {},
+  );
+  context.mock.method(console, "warn", (line: string) => warnings.push(line));
+  const skip = (end: () => void, ms?: number) => setTimeout(end, ms === 30_000 ? 0 : ms);
+  context.mock.method(globalThis, "setTimeout", skip);
+  await run(relay(client(), "wh_1", onEvent, options));
+  assert.equal(requests.length, 3);
+  assert.match(warnings[1] ?? "", /QUOTA_EXCEEDED.*in 30000 ms/);
+});
+
 test("a refusal ends the relay", async (context) => {
   const refusals: [Refusal, new (...given: never[]) => Error][] = [
     [REJECTED, Unauthorized],

@@ -55,18 +55,21 @@ async fn each_delivery_gets_the_response_of_the_handler() {
             "later" => {
                 Ok(RelayResponse { status: 429, retry_after: Some(7), body: Some("busy".into()) })
             }
+            "long" => Ok(RelayResponse { body: Some("é".repeat(70_000)), ..200.into() }),
             _ => Ok(204.into()),
         }
     });
     let running = Running::start(relay);
     let mut socket = service.accepted().await;
-    for (delivery, body) in [("1", "ok"), ("2", "fail"), ("3", "panic"), ("4", "later")] {
+    let deliveries = [("1", "ok"), ("2", "fail"), ("3", "panic"), ("4", "later"), ("5", "long")];
+    for (delivery, body) in deliveries {
         deliver(&mut socket, delivery, body).await;
         let expected = match body {
             "ok" => json!({"delivery": "1", "status": 204}),
             "later" => {
                 json!({"delivery": "4", "status": 429, "retry_after": 7, "body": "busy"})
             }
+            "long" => json!({"delivery": "5", "status": 200, "body": "é".repeat(1024)}),
             _ => json!({"delivery": delivery, "status": 500}),
         };
         assert_eq!(response(&mut socket).await, expected);

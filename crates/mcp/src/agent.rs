@@ -1,7 +1,7 @@
 //! The server of the Model Context Protocol: lists the tools, and runs them as the acting identity (the API key in
 //! whose name the agent calls the service).
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -13,11 +13,12 @@ use rmcp::{
 };
 use sealpost_client::Client;
 use serde::de::DeserializeOwned;
+use tokio::sync::RwLock;
 use zeroize::Zeroizing;
 
 use crate::{
     fault::ToolFault,
-    identity::{Identities, IdentityStore},
+    identity::{ActingIdentity, Identities, IdentityStore},
     tool::ToolName,
     tools::{identities, messages, sent, waiting},
 };
@@ -47,7 +48,9 @@ impl Agent {
     /// Creates an agent. Opens no connection.
     pub fn new(options: AgentOptions) -> Self {
         let AgentOptions { url, identity, store, tools } = options;
-        Self(Arc::new(AgentState { identities: Identities::new(url, identity, store), tools }))
+        let acting = identity.map(|client| Arc::new(ActingIdentity::new(client)));
+        let identities = Identities { url, acting: RwLock::new(acting), store };
+        Self(Arc::new(AgentState { identities, tools }))
     }
 
     /// Returns the current session token or API token of the acting identity, to store for a later client. `None` if
@@ -123,12 +126,6 @@ impl ServerHandler for Agent {
             }
         };
         Ok(called.unwrap_or_else(|fault| fault.result()).into())
-    }
-}
-
-impl fmt::Debug for Agent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Agent").field("tools", &self.0.tools).finish_non_exhaustive()
     }
 }
 

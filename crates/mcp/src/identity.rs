@@ -39,11 +39,6 @@ pub(crate) struct Identities {
 }
 
 impl Identities {
-    pub(crate) fn new(url: String, client: Option<Client>, store: Box<dyn IdentityStore>) -> Self {
-        let acting = client.map(|client| Arc::new(ActingIdentity::new(client)));
-        Self { url, acting: RwLock::new(acting), store }
-    }
-
     pub(crate) async fn acting(&self) -> Option<Arc<ActingIdentity>> {
         self.acting.read().await.clone()
     }

@@ -1,20 +1,40 @@
 //! Makes the text of a received request safe for terminals and logs.
 
-/// Escapes control characters, and characters that change the direction of text. Both could deceive a person who reads
-/// the text in a terminal. For example, the escape character becomes the six characters `\u{1b}`.
+/// Escapes control characters, characters that change the direction of text, and the Unicode separators of lines and
+/// paragraphs. All could deceive a person who reads the text in a terminal. For example, the escape character becomes
+/// the six characters `\u{1b}`.
 pub fn escape_control(text: &str) -> String {
-    text.chars().flat_map(escape_symbol).collect()
-}
-
-fn escape_symbol(symbol: char) -> Vec<char> {
-    if symbol.is_control() || is_direction_mark(symbol) {
-        symbol.escape_unicode().collect()
-    } else {
-        vec![symbol]
+    let mut escaped = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        if symbol.is_control() || is_reordering(symbol) {
+            escaped.extend(symbol.escape_unicode());
+        } else {
+            escaped.push(symbol);
+        }
     }
+    escaped
 }
 
-/// Whether a character changes the direction of text.
-fn is_direction_mark(symbol: char) -> bool {
-    matches!(symbol, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a character changes the direction of the text around it, or starts a new line. Services refuse the same
+/// characters in new labels.
+fn is_reordering(symbol: char) -> bool {
+    matches!(
+        symbol,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deceiving_characters_are_escaped() {
+        let deceiving =
+            "\u{1b}\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}";
+        for symbol in deceiving.chars() {
+            assert_eq!(escape_control(&symbol.to_string()), symbol.escape_unicode().to_string());
+        }
+        assert_eq!(escape_control("Grüße, שלום\u{200d}"), "Grüße, שלום\u{200d}");
+    }
 }

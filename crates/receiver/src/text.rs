@@ -78,7 +78,9 @@ impl HandledRequest<'_> {
     pub fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
         let (colour, mark) = if self.report.valid { (good, "✓") } else { (bad, "✗") };
         let headline = format!("{mark} {} {} {}", self.at, self.status, self.headline());
-        let (report, payload) = (self.report.text(), self.pretty_payload());
+        let payload =
+            self.payload().and_then(|payload| serde_json::to_string_pretty(&payload).ok());
+        let (report, payload) = (self.report.text(), payload.unwrap_or_default());
         let details = report.lines().chain(payload.lines());
         let details =
             details.map(|line| format!("    {}\n", escape_control(line))).collect::<Vec<_>>();
@@ -106,11 +108,6 @@ impl HandledRequest<'_> {
     /// and for a body that is not JSON.
     fn payload(&self) -> Option<Value> {
         serde_json::from_slice(self.body).ok().filter(|_| self.report.valid)
-    }
-
-    fn pretty_payload(&self) -> String {
-        let pretty = self.payload().map(|payload| serde_json::to_string_pretty(&payload));
-        pretty.and_then(Result::ok).unwrap_or_default()
     }
 }
 

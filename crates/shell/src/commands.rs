@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    cli::{CallArgs, ServiceCommand},
+    cli::{CallArgs, ProfileArgs, ServiceCommand},
     error::ShellError,
     profile::{Profile, ProfileFile, Secret, config_folder},
 };
@@ -49,41 +49,81 @@ pub fn run(
     done
 }
 
-/// Listens for SIGINT and SIGTERM from now on. The returned future is ready after the first of them.
+/// Listens for SIGINT, SIGQUIT and SIGTERM from now on. The returned future is ready after the first of them.
 fn stop_signal() -> Result<impl Future<Output = ()>, ShellError> {
     let listen = |kind| signal(kind).map_err(ShellError::Runtime);
     let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut quit = listen(SignalKind::quit())?;
     let mut terminate = listen(SignalKind::terminate())?;
     Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
+            _ = quit.recv() => {}
             _ = terminate.recv() => {}
         }
     })
 }
 
-/// The client of a [profile](Profile) (the stored service, identity and secrets of the user), for one command.
-/// [`store_session`](Self::store_session) stores a new session in the profile at the end of the command.
-struct ProfileClient {
-    client: Client,
+/// The client of a profile (the stored service, identity and secrets of the user), for one command.
+/// [`store_session`](Self::store_session) stores a new session in the profile at the end of the command, after the
+/// result is printed: a profile that cannot be written loses no result.
+pub struct ProfileClient {
+    /// The client of the profile's identity.
+    pub client: Client,
     file: ProfileFile,
     profile: Profile,
 }
 
 impl ProfileClient {
     fn open(call: &CallArgs, config_folder: &Path) -> Result<Self, ShellError> {
-        let file = ProfileFile::named(config_folder, &call.profile.profile)?;
+        Self::named(&call.profile, config_folder)
+    }
+
+    pub(crate) fn named(profile: &ProfileArgs, config_folder: &Path) -> Result<Self, ShellError> {
+        let file = ProfileFile::named(config_folder, &profile.profile)?;
         let profile = file.load()?;
         Ok(Self { client: profile.client()?, file, profile })
     }
 
     /// Stores a new session token in the profile, so that the next command does not log in again. Writes nothing if the
-    /// token is unchanged.
-    async fn store_session(self) -> Result<(), ShellError> {
+    /// token is unchanged, or if another command has changed the profile since.
+    pub async fn store_session(self) -> Result<(), ShellError> {
         let token = self.client.token().await.map(Secret);
         if token == self.profile.token {
             return Ok(());
         }
-        self.file.save(&Profile { token, ..self.profile })
+        match self.file.load() {
+            Ok(stored) if stored == self.profile => self.file.save(&Profile { token, ..stored }),
+            Ok(_) | Err(ShellError::NoProfile(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_session_is_stored_unless_another_command_changed_the_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = || ProfileFile::named(folder.path(), "default").unwrap();
+        let with_token = |token: Option<&str>| Profile {
+            url: "http://127.0.0.1:1".to_owned(),
+            token: token.map(|token| Secret(Zeroizing::new(token.to_owned()))),
+            ..Profile::default()
+        };
+        let after_a_new_session = || ProfileClient {
+            client: with_token(Some("st_new")).client().unwrap(),
+            file: file(),
+            profile: with_token(None),
+        };
+        for (stored, expected) in [(None, "st_new"), (Some("kt_other"), "kt_other")] {
+            file().save(&with_token(stored)).unwrap();
+            after_a_new_session().store_session().await.unwrap();
+            assert_eq!(file().load().unwrap(), with_token(Some(expected)));
+        }
     }
 }

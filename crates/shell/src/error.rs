@@ -1,6 +1,9 @@
 //! The error of a command, with advice for the user.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use sealpost_client::ClientError;
 use sealpost_mcp::ServeError;
@@ -44,4 +47,11 @@ pub enum ShellError {
     /// The asynchronous runtime cannot start.
     #[error("the asynchronous runtime cannot start")]
     Runtime(#[source] io::Error),
+}
+
+impl ShellError {
+    /// Returns a function that adds the file and the failed action to an error of the operating system.
+    pub(crate) fn of_file(file: &Path, action: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::File { file: file.to_owned(), action, source }
+    }
 }

@@ -16,7 +16,7 @@ mod table;
 mod temporary_webhook;
 
 pub use cli::{ProfileArgs, ServiceCommand};
-pub use commands::run;
+pub use commands::{ProfileClient, run};
 pub use error::ShellError;
 pub use examples::EXAMPLES;
 pub use output::{print, tolerate_closed_pipe};

@@ -28,7 +28,7 @@ pub(crate) fn config_folder(
 }
 
 /// The content of a profile's file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     /// URL of the service.
     pub(crate) url: String,
@@ -103,11 +103,11 @@ impl ProfileFile {
 
     /// Replaces the file atomically. Only its owner can read and write the new file.
     pub(crate) fn save(&self, profile: &Profile) -> Result<(), ShellError> {
-        let fault = |source| self.fault("written", source);
+        let fault = ShellError::of_file(&self.0, "written");
         let text = serde_json::to_vec_pretty(profile).map(Zeroizing::new);
         let text = text.map_err(|error| fault(error.into()))?;
         if let Some(folder) = self.0.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(&fault)?;
         }
         let new = self.0.with_extension(format!("{}.new", std::process::id()));
         // A crash can have left this file.
@@ -119,17 +119,13 @@ impl ProfileFile {
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
-
-    fn fault(&self, action: &'static str, source: io::Error) -> ShellError {
-        ShellError::File { file: self.0.clone(), action, source }
-    }
 }
 
 /// Reads a text file. Fails if other users can access the file, or if the path is not a regular file. In the second
 /// case, the error contains `advice`.
 pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String>, ShellError> {
-    let fault = |source| ShellError::File { file: file.to_owned(), action: "read", source };
-    let metadata = fs::metadata(file).map_err(fault)?;
+    let fault = ShellError::of_file(file, "read");
+    let metadata = fs::metadata(file).map_err(&fault)?;
     let shown = file.display();
     if !metadata.is_file() {
         return Err(ShellError::Invalid(format!("{shown} is no regular file: {advice}")));
@@ -149,6 +145,15 @@ pub(crate) fn create_private(file: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 impl Profile {
+    /// Takes the login secret and the recovery code that this profile lacks from a stored profile of the same account.
+    /// The stored profile may be the only copy of them.
+    pub(crate) fn keep_secrets(&mut self, stored: Self) {
+        if stored.account_id.is_some() && stored.account_id == self.account_id {
+            self.login_secret = self.login_secret.take().or(stored.login_secret);
+            self.recovery_code = self.recovery_code.take().or(stored.recovery_code);
+        }
+    }
+
     /// Builds the client of the profile.
     pub(crate) fn client(&self) -> Result<Client, ClientError> {
         self.client_builder().build()
@@ -194,11 +199,8 @@ mod tests {
     fn profile() -> Profile {
         Profile {
             url: "https://sealpost.example".to_owned(),
-            account_id: None,
-            api_key_id: None,
             login_secret: Some(Secret(Zeroizing::new("ls_secret".to_owned()))),
-            token: None,
-            recovery_code: None,
+            ..Profile::default()
         }
     }
 
@@ -214,6 +216,24 @@ mod tests {
         assert_eq!(mode(file.path()), 0o600);
         assert_eq!(mode(file.path().parent().unwrap()), 0o700);
         assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_login_keeps_the_secrets_of_the_same_account() {
+        let secret = |text: &str| Some(Secret(Zeroizing::new(text.to_owned())));
+        let account = |id: &str| Profile { account_id: Some(id.parse().unwrap()), ..profile() };
+        let account_id = "acct_01h455vb4pex5vsknk084sn02q";
+        let stored = Profile { recovery_code: secret("rc_code"), ..account(account_id) };
+        let mut with_token =
+            Profile { login_secret: None, token: secret("kt_token"), ..account(account_id) };
+        with_token.keep_secrets(stored.clone());
+        assert_eq!(with_token, Profile { token: secret("kt_token"), ..stored.clone() });
+        let mut with_secret = Profile { login_secret: secret("ls_new"), ..account(account_id) };
+        with_secret.keep_secrets(stored.clone());
+        assert_eq!(with_secret, Profile { login_secret: secret("ls_new"), ..stored.clone() });
+        let mut of_other = account("acct_01h455vb4pex5vsknk084sn02r");
+        of_other.keep_secrets(stored);
+        assert_eq!(of_other.recovery_code, None);
     }
 
     #[test]

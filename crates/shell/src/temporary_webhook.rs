@@ -5,27 +5,24 @@ use std::ffi::OsString;
 use sealpost_client::{Client, EventKind, WebhookId};
 use zeroize::Zeroizing;
 
-use crate::{
-    cli::ProfileArgs,
-    error::ShellError,
-    profile::{ProfileFile, config_folder},
-};
+use crate::{cli::ProfileArgs, commands::ProfileClient, error::ShellError, profile::config_folder};
 
-/// Returns the client of a profile. `variable` reads a variable of the environment.
+/// Opens a profile for a command that runs until a signal. `variable` reads a variable of the environment.
 pub fn profile_client(
     profile: &ProfileArgs,
     variable: impl Fn(&'static str) -> Option<OsString>,
-) -> Result<Client, ShellError> {
-    let file = ProfileFile::named(&config_folder(variable)?, &profile.profile)?;
-    Ok(file.load()?.client()?)
+) -> Result<ProfileClient, ShellError> {
+    ProfileClient::named(profile, &config_folder(variable)?)
 }
 
 /// A registered webhook with its secret. Stays registered until [`remove`](Self::remove) is called, also if this value
 /// is dropped.
 pub struct TemporaryWebhook {
     client: Client,
-    webhook_id: WebhookId,
-    secret: Zeroizing<String>,
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// The secret that verifies the events of the webhook.
+    pub secret: Zeroizing<String>,
 }
 
 impl TemporaryWebhook {
@@ -34,16 +31,6 @@ impl TemporaryWebhook {
         let registered = client.webhooks().register(url, &[EventKind::EnvelopeReceived]).await?;
         let (webhook_id, secret) = (registered.webhook_id, Zeroizing::new(registered.secret));
         Ok(Self { client, webhook_id, secret })
-    }
-
-    /// Returns the id of the webhook.
-    pub fn webhook_id(&self) -> WebhookId {
-        self.webhook_id
-    }
-
-    /// Returns the secret that verifies the events of the webhook.
-    pub fn secret(&self) -> Zeroizing<String> {
-        self.secret.clone()
     }
 
     /// Deletes the webhook.

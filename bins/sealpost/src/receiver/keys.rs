@@ -40,7 +40,7 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
 /// Otherwise the source reads `keys` again for each request, so that a secret can be added or rotated while the command
 /// runs.
 pub(super) fn source(webhook: Option<&TemporaryWebhook>, keys: KeyArgs) -> KeySource {
-    let secret = webhook.map(TemporaryWebhook::secret);
+    let secret = webhook.map(|webhook| webhook.secret.clone());
     Arc::new(move || match &secret {
         Some(secret) => Ok(secrets(secret, "the registered webhook")?),
         None => read(&keys).map_err(|fault| fault.to_string().into()),

@@ -35,14 +35,14 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
     let shown = forward_to.as_ref().map(ToString::to_string);
     let listener = Listener::bind(ListenerOptions { listen, forward_to, forward_timeout })?;
     let url = format!("http://{}/", listener.address());
-    let webhook = if register {
-        let client = profile_client(&profile, env::var_os)?;
-        Some(TemporaryWebhook::register(client, &url).await?)
+    let registered = if register {
+        let service = profile_client(&profile, env::var_os)?;
+        Some((TemporaryWebhook::register(service.client.clone(), &url).await?, service))
     } else {
         None
     };
     let (failed, mut failure) = mpsc::unbounded_channel();
-    let keys = keys::source(webhook.as_ref(), keys);
+    let keys = keys::source(registered.as_ref().map(|(webhook, _service)| webhook), keys);
     let greeted = greet(style, &Place::Url(url), shown.as_deref(), register);
     let started = tolerate_closed_pipe(greeted)
         .map_err(Fault::output)
@@ -57,8 +57,9 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
         }
     }
     // Deletes the webhook also if the listener has not started.
-    if let Some(webhook) = webhook {
+    if let Some((webhook, service)) = registered {
         webhook.remove().await?;
+        service.store_session().await?;
     }
     let listening = started?;
     tokio::select! {

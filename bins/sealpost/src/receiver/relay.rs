@@ -26,12 +26,13 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     let (signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
     check_forwarding(&args)?;
-    let client = profile_client(&args.profile, env::var_os)?;
+    let service = profile_client(&args.profile, env::var_os)?;
+    let client = service.client.clone();
     let (webhook_id, temporary) = if let Some(webhook_id) = args.webhook {
         (webhook_id, None)
     } else {
         let webhook = TemporaryWebhook::register(client.clone(), RELAY).await?;
-        (webhook.webhook_id(), Some(webhook))
+        (webhook.webhook_id, Some(webhook))
     };
     let at_once = async {
         repeated.next().await;
@@ -46,8 +47,10 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
         Some(webhook) => webhook.remove().await,
         None => Ok(()),
     };
+    let stored = service.store_session().await;
     ended?;
-    Ok(removed?)
+    removed?;
+    Ok(stored?)
 }
 
 /// Fails if `--forward-to` is not a URL of this machine. Checks it with a handler that gets no request, so that no

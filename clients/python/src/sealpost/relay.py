@@ -20,6 +20,8 @@ DRAIN_MAX_S = 15.0
 """Longest wait for running handlers at the end."""
 REFUSED = (400, 401, 403, 404)
 """Statuses that another try does not change."""
+QUOTA_EXCEEDED = "QUOTA_EXCEEDED"
+"""The error code of a connection over the limit."""
 POLICY_VIOLATION = 1008
 """The close code after the end of the session, and after the webhook was deleted, paused or disabled."""
 
@@ -74,13 +76,20 @@ def relay_url(base_url: httpx.URL, webhook_id: str) -> httpx.URL:
     return base_url.copy_with(scheme=scheme, path=path, params={"webhook_id": webhook_id})
 
 
-def is_final(error: ApiError) -> bool:
+def is_final(error: ApiError, was_connected: bool) -> bool:
     """Returns whether the service would refuse another connection too."""
-    return error.status in REFUSED and error.retry_after_s is None
+    # The service may still count lost connections of this client, and refuse a connection over the limit.
+    is_counted = error.code == QUOTA_EXCEEDED and was_connected
+    return error.status in REFUSED and error.retry_after_s is None and not is_counted
 
 
 def pause_after(failures: int, fault: Exception) -> float:
-    """Returns the seconds until the next connection. They double, less a random part of up to a half."""
+    """Returns the seconds until the next connection. They double, less a random part of up to a half.
+
+    Lost connections that the service still counts need the longest pause.
+    """
     backoff = min(PAUSE_FIRST_S * 2.0 ** min(failures - 1, 10), PAUSE_MAX_S) * random.uniform(0.5, 1)
+    if isinstance(fault, ApiError) and fault.code == QUOTA_EXCEEDED:
+        backoff = PAUSE_MAX_S
     asked = fault.retry_after_s if isinstance(fault, ApiError) else None
     return max(backoff, asked or 0.0)

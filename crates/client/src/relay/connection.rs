@@ -80,7 +80,7 @@ impl RelayConnection {
         }
     }
 
-    /// Sends the response to a delivery of this connection.
+    /// Sends the response to a delivery of this connection, with the first 1,024 characters of its body.
     pub async fn respond(
         &mut self,
         request: &RelayedRequest,
@@ -94,6 +94,10 @@ impl RelayConnection {
         delivery: &str,
         response: &RelayResponse,
     ) -> Result<(), ClientError> {
+        // The log keeps 1,024 bytes, and the service refuses a frame above 64 KiB.
+        let body = response.body.as_ref().map(|body| body.chars().take(EXCERPT_MAX).collect());
+        let RelayResponse { status, retry_after, .. } = *response;
+        let response = &RelayResponse { status, retry_after, body };
         let frame = serde_json::to_string(&ResponseFrame { delivery, response });
         let frame = frame.map_err(|source| ClientError::Build(source.into()))?;
         match timeout(SILENCE_MAX, self.socket.send(frame.into())).await {
@@ -136,6 +140,8 @@ fn broken(fault: impl fmt::Display) -> ClientError {
 
 /// Maximum length of a frame. The largest delivery has less than 20,000 bytes, and a few headers.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
+/// Maximum number of characters of a response body that are sent.
+const EXCERPT_MAX: usize = 1024;
 /// Time without a frame from the service after which the connection counts as lost. The service pings every 20 seconds.
 /// Also the maximum time to send a response.
 const SILENCE_MAX: Duration = Duration::from_mins(1);

@@ -24,7 +24,7 @@ pub struct RelayResponse {
     /// Number of seconds before the next attempt, for status 429 and 503.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
-    /// The body of the response, for the delivery log.
+    /// The body of the response, for the delivery log. Only the first 1,024 characters are sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }

@@ -55,7 +55,7 @@ pub(crate) struct ReceivedView {
 
 /// Waits for the next message. Connects to the webhook of this tool only while it waits. Between two calls, the service
 /// therefore keeps the events of new messages. Returns `received: false` if no message arrives in time. Fails instead
-/// if the connection was interrupted. Confirms the event of the message last, also if the time ends meanwhile.
+/// if the connection is lost at that time. Confirms the event of the message last, also if the time ends meanwhile.
 pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
@@ -67,7 +67,14 @@ pub(crate) async fn wait(
     let mut interruption = None;
     let next = async {
         loop {
-            match receive(acting).await {
+            let arrival = match connect(acting).await {
+                Ok(connection) => {
+                    interruption = None;
+                    receive(connection).await
+                }
+                Err(error) => Err(error),
+            };
+            match arrival {
                 Ok(arrival) => return Ok(arrival),
                 Err(
                     error @ (ClientError::RelayClosed { .. } | ClientError::Unreachable { .. }),
@@ -78,7 +85,14 @@ pub(crate) async fn wait(
         }
     };
     let message = match timeout_at(deadline, next).await {
-        Ok(arrival) => Some(arrival?.confirm().await),
+        Ok(arrival) => {
+            let (mut connection, event, message) = arrival?;
+            // If the connection has ended, the service sends the event again. `close` waits until the service has read
+            // the confirmation: a client that ends after this call gets no event twice.
+            connection.respond(&event, &NO_CONTENT.into()).await.ok();
+            connection.close().await;
+            Some(message)
+        }
         Err(_elapsed) => match interruption {
             Some(error) => return Err(error.into()),
             None => None,
@@ -87,32 +101,16 @@ pub(crate) async fn wait(
     Ok(trusted(&WaitResult { received: message.is_some(), message }))
 }
 
-/// A message whose event is not confirmed yet.
-struct Arrival {
-    connection: RelayConnection,
-    event: RelayedRequest,
-    message: ReceivedView,
-}
-
-impl Arrival {
-    /// Confirms the event, and returns the message. If the connection has ended, the service sends the event again.
-    /// Waits until the service has read the confirmation: a client that ends after this call gets no event twice.
-    async fn confirm(self) -> ReceivedView {
-        let Self { mut connection, event, message } = self;
-        connection.respond(&event, &NO_CONTENT.into()).await.ok();
-        connection.close().await;
-        message
-    }
-}
-
-/// Connects, and returns the first message that arrives. Confirms the events before it, which announce no message.
-async fn receive(acting: &ActingIdentity) -> Result<Arrival, ClientError> {
-    let mut connection = connect(acting).await?;
+/// Returns the first message that arrives, with its event, which is not confirmed yet. Confirms the events before it,
+/// which announce no message.
+async fn receive(
+    mut connection: RelayConnection,
+) -> Result<(RelayConnection, RelayedRequest, ReceivedView), ClientError> {
     loop {
         let event = connection.next().await?;
         let body = serde_json::from_str(&event.body).unwrap_or(Value::Null);
         if let Some(message) = received(&body) {
-            return Ok(Arrival { connection, event, message });
+            return Ok((connection, event, message));
         }
         connection.respond(&event, &NO_CONTENT.into()).await?;
     }

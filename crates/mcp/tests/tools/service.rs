@@ -45,6 +45,8 @@ pub(crate) struct Service {
     pub(crate) requests: Arc<Mutex<Vec<(String, Value)>>>,
     /// The responses to the events so far.
     pub(crate) confirmed: Arc<Mutex<Vec<Value>>>,
+    /// If set, relays bring no events, and this number of them is lost at once.
+    pub(crate) lost_relays: Arc<Mutex<Option<usize>>>,
     webhooks: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -152,6 +154,14 @@ async fn relay(State(service): State<Service>, mut request: Request) -> Response
     tokio::spawn(async move {
         let stream = TokioIo::new(upgrading.await.unwrap());
         let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, None).await;
+        let lost = *service.lost_relays.lock().unwrap();
+        if let Some(number) = lost {
+            *service.lost_relays.lock().unwrap() = Some(number.saturating_sub(1));
+            if number == 0 {
+                while futures_util::StreamExt::next(&mut socket).await.is_some() {}
+            }
+            return;
+        }
         let test = json!({"event": "webhook.test", "event_id": "evt_1", "secret": SECRETS[4]});
         let event = json!({
             "event": "envelope.received", "envelope_id": ENVELOPE, "envelope_hash": "sha256:0", "sender": BOB,

@@ -57,6 +57,18 @@ async fn a_wait_confirms_only_the_message_that_it_returns() {
 }
 
 #[tokio::test]
+async fn a_quiet_wait_fails_only_if_its_connection_is_lost_at_the_end() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    *service.lost_relays.lock().unwrap() = Some(1);
+    let quiet = peer.call("wait_for_message", &json!({"timeout_s": 2})).await;
+    assert_eq!(quiet["structuredContent"]["received"], false, "{quiet}");
+    *service.lost_relays.lock().unwrap() = Some(usize::MAX);
+    let lost = peer.call("wait_for_message", &json!({"timeout_s": 1})).await;
+    assert_eq!(lost["isError"], true, "{lost}");
+}
+
+#[tokio::test]
 async fn a_webhook_of_an_earlier_process_is_used_again() {
     let service = Service::default();
     for _ in 0..2 {

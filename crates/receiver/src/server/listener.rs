@@ -53,7 +53,10 @@ impl Listener {
     /// Binds the listening address. Fails if the address is not free. Also fails if the URL of the application does not
     /// lead to this machine, or leads to the listening address.
     pub fn bind(options: ListenerOptions) -> Result<Self, ReceiverError> {
-        let (socket, address) = bind(options.listen)?;
+        let bound = TcpListener::bind(options.listen)
+            .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
+        let (socket, address) =
+            bound.map_err(|source| ReceiverError::Bind { address: options.listen, source })?;
         options.forward_to.iter().try_for_each(|url| check_application(url, Some(address)))?;
         Ok(Self { socket, address, options })
     }
@@ -114,12 +117,6 @@ impl RunningListener {
 
 async fn only_post() -> HttpResponse {
     HttpResponse::MethodNotAllowed().insert_header(("Allow", "POST")).finish()
-}
-
-fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ReceiverError> {
-    let bound = TcpListener::bind(address)
-        .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
-    bound.map_err(|source| ReceiverError::Bind { address, source })
 }
 
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(14);

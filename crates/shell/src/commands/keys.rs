@@ -10,20 +10,20 @@ pub(super) async fn run(command: KeysCommand, config_folder: &Path) -> Result<()
         KeysCommand::Activate { label, handle, call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             let activated = service.client.activate(&label, handle.as_deref(), None).await?;
-            service.store_session().await?;
-            output::result(&activated, call.json)
+            output::result(&activated, call.json)?;
+            service.store_session().await
         }
         KeysCommand::Find { id, call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             let resolved = service.client.resolve(&id).await?;
-            service.store_session().await?;
-            output::result(&resolved, call.json)
+            output::result(&resolved, call.json)?;
+            service.store_session().await
         }
         KeysCommand::Show { call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             let standing = service.client.status().await?;
-            service.store_session().await?;
-            output::result(&standing, call.json)
+            output::result(&standing, call.json)?;
+            service.store_session().await
         }
     }
 }

@@ -68,10 +68,14 @@ impl StoredProfile<'_> {
     }
 }
 
-/// Logs in to an existing identity, and stores its profile.
+/// Logs in to an existing identity, and stores its profile. Keeps the stored secrets of the same account that the login
+/// does not replace, but uses only the given secret.
 async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
     let mut profile = given(args).await?;
     let client = profile.client()?;
+    if let Ok(stored) = file.load() {
+        profile.keep_secrets(stored);
+    }
     let standing = match client.status().await {
         // The token is valid, but its scopes do not allow this client to read the status.
         Err(error) if error.code() == Some(Code::InsufficientScope) => {
@@ -110,8 +114,7 @@ async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(
         account_id: Some(activated.account_id),
         api_key_id: Some(activated.api_key_id),
         login_secret: secret.map(|secret| Secret(Zeroizing::new(secret))),
-        token: None,
-        recovery_code: None,
+        ..Profile::default()
     });
     if saved.is_err() {
         // The profile could not be stored. Prints the secrets, because no later response shows them.
@@ -144,8 +147,7 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
         account_id: Some(account_id),
         api_key_id: Some(api_key_id),
         login_secret: Some(Secret(Zeroizing::new(secrets.login_secret.clone()))),
-        token: None,
-        recovery_code: None,
+        ..Profile::default()
     });
     if saved.is_err() {
         // The profile could not be stored. Prints the secrets, because no later response shows them.
@@ -171,9 +173,7 @@ async fn given(args: &LoginArgs) -> Result<Profile, ShellError> {
         url: args.url.clone(),
         account_id: args.account,
         api_key_id: args.api_key,
-        login_secret: None,
-        token: None,
-        recovery_code: None,
+        ..Profile::default()
     };
     if secret.0.starts_with("kt_") {
         return Ok(Profile { token: Some(secret), ..profile });

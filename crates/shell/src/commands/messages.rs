@@ -29,11 +29,12 @@ pub(super) async fn send(args: &SendArgs, config_folder: &Path) -> Result<(), Sh
         })
     });
     let sent = service.client.send_message(&message, key.transpose()?.as_ref()).await?;
-    service.store_session().await?;
     if args.call.json {
-        return output::result(&sent, true);
+        output::result(&sent, true)?;
+    } else {
+        output::line(&sent.envelope_id.to_string())?;
     }
-    output::line(&sent.envelope_id.to_string())
+    service.store_session().await
 }
 
 /// Prints the sent envelopes, newest first.
@@ -59,11 +60,12 @@ fn sent_cells(sent: &ListedEnvelope) -> [String; 5] {
 pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
     let service = ProfileClient::open(&args.call, config_folder)?;
     let opened = service.client.open(args.envelope_id).await?;
-    service.store_session().await?;
     if args.call.json {
-        return output::result(&opened, true);
+        output::result(&opened, true)?;
+    } else {
+        output::message(&opened.message)?;
     }
-    output::message(&opened.message)
+    service.store_session().await
 }
 
 /// Requests [evidence](sealpost_transparency::Evidence) about an envelope (proofs of its fate from the transparency
@@ -72,11 +74,12 @@ pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<()
 pub(super) async fn evidence(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
     let service = ProfileClient::open(&args.call, config_folder)?;
     let evidence = service.client.evidence(args.envelope_id).await?;
-    service.store_session().await?;
     if args.call.json {
-        return output::result(&evidence, true);
+        output::result(&evidence, true)?;
+    } else {
+        output::message(evidence.evidence.trim_end_matches('\n'))?;
     }
-    output::message(evidence.evidence.trim_end_matches('\n'))
+    service.store_session().await
 }
 
 const COLUMNS: [&str; 5] = ["sent_at", "envelope_id", "recipient", "state", "thread"];

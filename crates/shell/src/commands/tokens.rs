@@ -20,14 +20,14 @@ pub(super) async fn run(command: TokensCommand, config_folder: &Path) -> Result<
         TokensCommand::List { call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             let tokens = service.client.account().tokens().await?;
-            service.store_session().await?;
-            output::list(&tokens, call.json, COLUMNS, token_cells)
+            output::list(&tokens, call.json, COLUMNS, token_cells)?;
+            service.store_session().await
         }
         TokensCommand::Revoke { token_id, call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             service.client.account().revoke_token(token_id).await?;
-            service.store_session().await?;
-            output::result(&json!({"token_id": token_id, "revoked": true}), call.json)
+            output::result(&json!({"token_id": token_id, "revoked": true}), call.json)?;
+            service.store_session().await
         }
     }
 }
@@ -54,8 +54,8 @@ async fn create(
         expires_in_days,
     };
     let created = service.client.account().create_token(&secret.0, &token).await?;
-    service.store_session().await?;
-    output::result(&created, call.json)
+    output::result(&created, call.json)?;
+    service.store_session().await
 }
 
 fn token_cells(token: &ApiTokenView) -> [String; 4] {

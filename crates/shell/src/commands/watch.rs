@@ -30,8 +30,8 @@ struct Proof {
 }
 
 pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), ShellError> {
-    let policy =
-        fs::read_to_string(&args.policy).map_err(|error| fault(&args.policy, "read", error))?;
+    let policy = fs::read_to_string(&args.policy);
+    let policy = policy.map_err(ShellError::of_file(&args.policy, "read"))?;
     let policy = Policy::parse(&policy).map_err(invalid)?;
     let before = last_proof(&args.state)?;
     let mut service = ProfileClient::open(&args.call, config_folder)?;
@@ -44,15 +44,15 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     if let Some(before) = &before {
         require_growth(&service.client, &before.checkpoint, &proof.checkpoint).await?;
     }
-    service.store_session().await?;
-    fs::write(&args.state, &proof.text).map_err(|error| fault(&args.state, "written", error))?;
-    let lines = proof.statement.text.lines().filter_map(|line| line.split_once(' '));
-    output::result(&lines.collect::<BTreeMap<_, _>>(), args.call.json)?;
+    let written = fs::write(&args.state, &proof.text);
+    written.map_err(ShellError::of_file(&args.state, "written"))?;
+    output::result(&proof.statement.values().collect::<BTreeMap<_, _>>(), args.call.json)?;
+    let stored = service.store_session().await;
     // Each change of the key appends an entry to the log, even if a later change undoes it. So another entry number
     // means that the key was changed.
     match before.filter(|before| before.file.index != proof.file.index) {
         Some(before) => Err(changed(&before.statement.text, &proof.statement.text)),
-        None => Ok(()),
+        None => stored,
     }
 }
 
@@ -67,7 +67,7 @@ fn last_proof(state: &Path) -> Result<Option<Proof>, ShellError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         // The content is not UTF-8.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(damaged(&error)),
-        Err(error) => Err(fault(state, "read", error)),
+        Err(error) => Err(ShellError::of_file(state, "read")(error)),
     }
 }
 
@@ -194,10 +194,6 @@ impl From<String> for Missing {
 
 fn invalid(reason: impl Into<Box<dyn Error>>) -> ShellError {
     ShellError::Invalid(reason.into().to_string())
-}
-
-fn fault(file: &Path, action: &'static str, source: io::Error) -> ShellError {
-    ShellError::File { file: file.to_owned(), action, source }
 }
 
 /// Maximum number of tries of a request for the status. Low, so that a failing service is reported soon.

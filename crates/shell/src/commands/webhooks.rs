@@ -4,6 +4,7 @@ use std::path::Path;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use sealpost_client::{Delivery, NewWebhook, RecoverRequest, WebhookChanges, WebhookView};
+use sealpost_domain::RELAY_URL;
 use serde_json::json;
 
 use super::ProfileClient;
@@ -51,7 +52,7 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
             let RegisterArgs { url, relay: _, events, description, secret_file, call } = args;
             // If `url` is `None`, the user gave `--relay`, because clap requires one of the two.
             let webhook = NewWebhook {
-                url: url.as_deref().unwrap_or(RELAY),
+                url: url.as_deref().unwrap_or(RELAY_URL),
                 events: &events,
                 description: description.as_deref(),
                 skip_waiting: false,
@@ -98,11 +99,8 @@ fn call_args(command: &WebhooksCommand) -> &CallArgs {
 /// Writes a secret to a new file, and replaces `secret` by the path of the file. After a failure, `secret` is
 /// unchanged: the caller prints the secret, because no later response shows it.
 fn keep_secret(file: &Path, secret: &mut String) -> Result<(), ShellError> {
-    create_private(file, format!("{secret}\n").as_bytes()).map_err(|source| ShellError::File {
-        file: file.to_owned(),
-        action: "created",
-        source,
-    })?;
+    create_private(file, format!("{secret}\n").as_bytes())
+        .map_err(ShellError::of_file(file, "created"))?;
     *secret = format!("in {}", file.display());
     Ok(())
 }
@@ -131,9 +129,6 @@ fn delivery_cells(delivery: &Delivery) -> [String; 5] {
     [at, envelope_id.clone(), attempt, outcome.clone(), reason.unwrap_or_default()]
 }
 
-/// The URL of a webhook whose receiver connects to the service.
-const RELAY: &str = "relay:";
 const DELIVERY_COLUMNS: [&str; 5] = ["at", "envelope_id", "attempt", "outcome", "reason"];
 const WEBHOOK_COLUMNS: [&str; 4] = ["webhook_id", "status", "url", "events"];
-
 const PAGE_SIZE_MAX: u32 = 100;

@@ -45,6 +45,7 @@ class AsyncRelay:
         self._webhook_id = webhook_id
         self._handle = handle
         self._token: str | None = None
+        self._was_connected = False
         self._is_stopped = False
 
     def stop(self) -> None:
@@ -63,7 +64,7 @@ class AsyncRelay:
             try:
                 await self._receive(workers)
             except (ApiError, Disconnected, Unreachable) as fault:
-                if isinstance(fault, ApiError) and is_final(fault):
+                if isinstance(fault, ApiError) and is_final(fault, self._was_connected):
                     raise
                 failures = 1 if time.monotonic() - began > STABLE_S else failures + 1
                 pause = pause_after(failures, fault)
@@ -73,6 +74,7 @@ class AsyncRelay:
     async def _receive(self, workers: AsyncWorkers) -> None:
         """Passes the deliveries of one connection to the workers."""
         socket = await self._connect()
+        self._was_connected = True
         is_lost = False
         try:
             while not self._is_stopped:
