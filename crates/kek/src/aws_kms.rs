@@ -6,10 +6,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_domain::Clock;
 use sealpost_wallet::{KekProvider, ProviderError};
 use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{
-    key_service::KeyService,
+    key_service::{KeyService, secret_text},
     sigv4::{Credentials, SignedRequest, amz_date, authorization},
 };
 
@@ -41,8 +41,8 @@ struct Request<'a> {
 struct Success {
     #[serde(default)]
     ciphertext_blob: String,
-    #[serde(default)]
-    plaintext: String,
+    #[serde(default, deserialize_with = "secret_text")]
+    plaintext: Zeroizing<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -153,10 +153,8 @@ impl KekProvider for AwsKms {
     }
 
     fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
-        let mut success = self.call("Decrypt", "CiphertextBlob", &STANDARD.encode(wrapped))?;
-        let key = self.service.key(&success.plaintext);
-        success.plaintext.zeroize();
-        key
+        let success = self.call("Decrypt", "CiphertextBlob", &STANDARD.encode(wrapped))?;
+        self.service.key(&success.plaintext)
     }
 }
 

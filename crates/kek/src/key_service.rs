@@ -9,7 +9,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_wallet::ProviderError;
-use serde::Serialize;
+use serde::{Deserialize as _, Deserializer, Serialize};
 use ureq::{
     Agent,
     tls::{PemItem, RootCerts, TlsConfig, parse_pem},
@@ -109,6 +109,13 @@ impl KeyService {
             .build()
             .into())
     }
+}
+
+/// Reads a member of a response that contains a key. The memory is erased also if a later member is invalid.
+pub(crate) fn secret_text<'de, D: Deserializer<'de>>(
+    member: D,
+) -> Result<Zeroizing<String>, D::Error> {
+    String::deserialize(member).map(Zeroizing::new)
 }
 
 /// Creates a buffer for a body that contains a key. It has room for any body, because a buffer that grows leaves copies

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, path::PathBuf};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_wallet::{KekProvider, ProviderError};
 use serde::Deserialize;
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
-use crate::key_service::KeyService;
+use crate::key_service::{KeyService, secret_text};
 
 /// A key of a transit engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,8 @@ struct Success {
 struct Data {
     #[serde(default)]
     ciphertext: String,
-    #[serde(default)]
-    plaintext: String,
+    #[serde(default, deserialize_with = "secret_text")]
+    plaintext: Zeroizing<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -84,10 +84,8 @@ impl KekProvider for Vault {
 
     fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
         let ciphertext = String::from_utf8_lossy(wrapped);
-        let mut data = self.call("decrypt", "ciphertext", &ciphertext)?;
-        let key = self.service.key(&data.plaintext);
-        data.plaintext.zeroize();
-        key
+        let data = self.call("decrypt", "ciphertext", &ciphertext)?;
+        self.service.key(&data.plaintext)
     }
 }
 

@@ -12,6 +12,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
 };
 
 use sealpost_domain::{Clock, ports::StoreError};
@@ -168,21 +169,26 @@ impl Components {
     /// Stops all parts. Commits queued sends, waits for webhook requests in flight, and releases the leases of
     /// deliveries that this node still holds. Blocks.
     pub(crate) fn stop(&self) {
-        if let Some(cosigners) = &self.cosigners {
-            cosigners.stop();
-        }
-        self.sealpost.stop();
-        self.dispatcher.stop();
-        if let Some(watch) = &self.key_watch {
-            watch.stop();
-        }
-        if let Some(reserve) = &self.disk_reserve {
-            reserve.stop();
-        }
-        self.issuer_refresher.stop();
-        if let Some(keeper) = &self.journal_keeper {
-            keeper.stop();
-        }
+        thread::scope(|scope| {
+            // Stops beside the other parts, because a request to a witness may take seconds.
+            scope.spawn(|| {
+                if let Some(cosigners) = &self.cosigners {
+                    cosigners.stop();
+                }
+            });
+            self.sealpost.stop();
+            self.dispatcher.stop();
+            if let Some(watch) = &self.key_watch {
+                watch.stop();
+            }
+            if let Some(reserve) = &self.disk_reserve {
+                reserve.stop();
+            }
+            self.issuer_refresher.stop();
+            if let Some(keeper) = &self.journal_keeper {
+                keeper.stop();
+            }
+        });
         if let Err(error) = self.database.complete_file() {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(
@@ -293,6 +299,7 @@ impl Shared {
             reserved_handles,
             node_name: Some(node_name),
             checkpoint_file: checkpoint_file(&settings.database, &self.database)?,
+            has_log_witnesses: !settings.log_witnesses.is_empty(),
             ..settings.service.clone()
         };
         let sealpost = Sealpost::start(parts, service)

@@ -1,6 +1,12 @@
 //! A thread that asks witnesses to cosign the newest checkpoint of the transparency log, and stores the cosignatures.
 
-use std::{io, ops::ControlFlow, sync::Arc, time::Duration};
+use std::{
+    io,
+    ops::ControlFlow,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
 
 use sealpost_service::{Error as ServiceError, PeriodicThread, Sealpost};
 use sealpost_transparency::{
@@ -46,7 +52,7 @@ enum CosignFault {
     Status { status: u16, body: String },
 }
 
-/// Starts the thread. Stopping the thread can take two requests of at most [`TIMEOUT`] for each witness.
+/// Starts the thread. Stopping the thread can take two requests of at most [`TIMEOUT`].
 pub(crate) fn start(
     witnesses: Vec<LogWitness>,
     sealpost: Arc<Sealpost>,
@@ -56,7 +62,6 @@ pub(crate) fn start(
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        .timeout_global(Some(TIMEOUT))
         .build()
         .into();
     let mut has_failed = false;
@@ -73,8 +78,12 @@ pub(crate) fn start(
     })
 }
 
-/// Asks all witnesses to cosign the newest checkpoint, and stores the checkpoint with all cosignatures. Does nothing if
-/// the newest checkpoint was cosigned before. If a witness fails, logs the failure and asks the next witness.
+/// Asks all witnesses at the same time to cosign the newest checkpoint, and stores the checkpoint with their
+/// cosignatures. Does nothing if the newest checkpoint was cosigned before. Logs the first of consecutive failures of a
+/// witness.
+///
+/// A policy may require the cosignatures of several witnesses. Therefore stores them together, after the last response
+/// of the witnesses that have not failed before. A later cosignature is stored when it arrives.
 fn collect(
     client: &Agent,
     witnesses: &mut [AskedWitness],
@@ -84,22 +93,33 @@ fn collect(
     let note = Note::parse(&note).map_err(|_fault| CosignFault::Log)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(|_fault| CosignFault::Log)?;
     let mut cosigned = note.clone();
-    for witness in witnesses {
-        match witness.ask(client, sealpost, (&note, checkpoint.size), &mut cosigned) {
-            Ok(()) => witness.has_failed = false,
-            Err(error) => {
-                if !witness.has_failed {
-                    let (url, error): (_, &dyn std::error::Error) = (&witness.url, &error);
-                    tracing::warn!(error, url, "a witness has not cosigned the transparency log");
-                }
-                witness.has_failed = true;
+    let mut awaited = witnesses.iter().filter(|witness| !witness.has_failed).count();
+    thread::scope(|scope| {
+        let (send, responses) = mpsc::channel();
+        for witness in witnesses {
+            let (send, note) = (send.clone(), &note);
+            scope.spawn(move || {
+                let is_awaited = !witness.has_failed;
+                let lines = witness.cosignatures(client, sealpost, (note, checkpoint.size));
+                // The receiver is only gone if a cosignature could not be stored.
+                drop(send.send((is_awaited, lines)));
+            });
+        }
+        drop(send);
+        let mut has_new = false;
+        for (is_awaited, lines) in responses {
+            awaited = awaited.saturating_sub(usize::from(is_awaited));
+            has_new |= !lines.is_empty();
+            for line in lines {
+                cosigned.add(line);
+            }
+            if awaited == 0 && has_new {
+                sealpost.transparency_log.store_witnessed(&cosigned.to_string())?;
+                has_new = false;
             }
         }
-    }
-    if cosigned != note {
-        sealpost.transparency_log.store_witnessed(&cosigned.to_string())?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 impl AskedWitness {
@@ -115,15 +135,34 @@ impl AskedWitness {
         all
     }
 
-    /// Asks for the cosignatures of all keys, and adds them to `cosigned`. If the witness has cosigned another size at
-    /// the request of another node, asks again with that size. Fails if that size is larger than `size`, the size of
+    /// Returns the valid cosignatures of a checkpoint. Logs a failure, unless the witness has failed before.
+    fn cosignatures(
+        &mut self,
+        client: &Agent,
+        sealpost: &Sealpost,
+        checkpoint: (&Note, u64),
+    ) -> Vec<SignatureLine> {
+        let mut cosignatures = Vec::new();
+        let asked = self.ask(client, sealpost, checkpoint, &mut cosignatures);
+        if let Err(error) = &asked
+            && !self.has_failed
+        {
+            let (url, error): (_, &dyn std::error::Error) = (&self.url, error);
+            tracing::warn!(error, url, "a witness has not cosigned the transparency log");
+        }
+        self.has_failed = asked.is_err();
+        cosignatures
+    }
+
+    /// Asks for the cosignatures of all keys, and adds them to `cosignatures`. If the witness has cosigned another size
+    /// at the request of another node, asks again with that size. Fails if that size is larger than `size`, the size of
     /// the checkpoint, or if the cosignature of a key is missing.
     fn ask(
         &mut self,
         client: &Agent,
         sealpost: &Sealpost,
         (checkpoint, size): (&Note, u64),
-        cosigned: &mut Note,
+        cosignatures: &mut Vec<SignatureLine>,
     ) -> Result<(), CosignFault> {
         let (mut status, mut body) = self.request(client, sealpost, checkpoint, size)?;
         if status == CONFLICT {
@@ -146,7 +185,7 @@ impl AskedWitness {
                 matches!(note.cosigned_at(key), Ok(Some(_)))
             };
             if let Some(line) = lines.iter().find(is_valid) {
-                cosigned.add(line.clone());
+                cosignatures.push(line.clone());
             } else {
                 let (name, kind) = (key.name().to_owned(), key.signature_type());
                 missing = Err(CosignFault::NoCosignature { name, kind });
@@ -166,7 +205,9 @@ impl AskedWitness {
         let proof = sealpost.transparency_log.consistency(old_size, size)?;
         let body = AddCheckpoint { old_size, proof, checkpoint: checkpoint.clone() }.to_string();
         let url = format!("{}/add-checkpoint", self.url.trim_end_matches('/'));
-        let mut response = client.post(url).send(body.as_bytes())?;
+        let timeout = if self.has_failed { TIMEOUT_AFTER_FAILURE } else { TIMEOUT };
+        let request = client.post(url).config().timeout_global(Some(timeout)).build();
+        let mut response = request.send(body.as_bytes())?;
         let status = response.status().as_u16();
         let body = response.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_string()?;
         Ok((status, body))
@@ -177,6 +218,9 @@ impl AskedWitness {
 const PERIOD: Duration = Duration::from_secs(1);
 /// Maximum time for one request.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum time for one request to a witness that has failed last. The next round waits for this request, and evidence
+/// waits six seconds for the next round.
+const TIMEOUT_AFTER_FAILURE: Duration = Duration::from_secs(2);
 /// Maximum size of a response body in bytes. A cosignature of ML-DSA-44 has 3.3 KB.
 const BODY_BYTES_MAX: u64 = 16_384;
 const CONFLICT: u16 = 409;

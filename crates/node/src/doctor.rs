@@ -22,6 +22,7 @@ pub fn examine(settings: &Settings) -> Vec<Finding> {
     findings.extend(ownership::check(settings));
     findings.extend(tls::check(&settings.http));
     let opened = database::check(settings, &mut findings);
+    findings.extend(folder::check_space(settings, opened.as_ref()));
     findings.push(clock::check(opened.as_ref().and_then(|opened| opened.about.server.as_ref())));
     findings.extend(keys::check(settings, opened.as_ref()));
     findings.extend(cluster::check(settings, opened.as_ref()));

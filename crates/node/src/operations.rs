@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use actix_web::{HttpResponse, web};
 use sealpost_api::ApiState;
+use sealpost_domain::with_causes;
 use sealpost_webhooks::Stats;
 
 use crate::{
@@ -77,17 +78,17 @@ fn check(node: &Components) -> Result<Vec<String>, String> {
     if node.is_stopping() {
         return Err("the server is stopping".into());
     }
-    node.sealpost.check().map_err(|error| error.to_string())?;
+    node.sealpost.check().map_err(|error| with_causes(&error))?;
     node.database.check_writes().map_err(|fault| fault.to_string())?;
     if !node.dispatcher.is_alive() {
         return Err("the dispatcher has stopped".into());
     }
-    if node.sealpost.is_short_of_space().map_err(|error| error.to_string())? {
+    if node.sealpost.is_short_of_space().map_err(|error| with_causes(&error))? {
         return Err(
             "the disk of the database is nearly full: sends and activations are refused".into()
         );
     }
-    node.warnings().map_err(|error| error.to_string())
+    node.warnings().map_err(|error| with_causes(&error))
 }
 
 async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {

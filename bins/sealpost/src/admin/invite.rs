@@ -1,6 +1,6 @@
 //! `sealpost admin invite`: creates, lists and revokes invites. An invite is a secret that opens new accounts.
 
-use sealpost_service::{InviteTerms, ListPage};
+use sealpost_service::InviteTerms;
 
 use super::{desk::Desk, output::Output};
 use crate::{cli::InviteCommand as C, fault::Fault};
@@ -13,13 +13,12 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
             let terms = InviteTerms { uses: args.uses, expires_in, note };
             output.show(&operator.create_invite(&terms)?)
         }
-        C::List { limit } => {
-            // This list has no cursor, so its text ends without a hint.
-            let page = ListPage { entries: operator.invites(*limit)?, more: false };
-            output.list(&page, &COLUMNS)
+        C::List(page) => {
+            output.list(&operator.invites(page.cursor.as_ref(), page.limit)?, &COLUMNS)
         }
         C::Revoke { invite_id } => output.show(&operator.revoke_invite(invite_id)?),
     }
 }
 
+/// The JSON fields of an invite that a list shows. The first field is also the cursor of the next page.
 const COLUMNS: [&str; 6] = ["invite_id", "status", "used", "uses", "expires_at", "note"];

@@ -148,8 +148,8 @@ pub(crate) struct KeyListArgs {
     /// Keys of this account
     #[arg(long, value_name = "ACCT")]
     pub(crate) account: Option<AccountId>,
-    /// Keys that show this handle, including revoked keys
-    #[arg(long, value_name = "HANDLE", value_parser = Handle::parse)]
+    /// Keys that show this handle, with or without `@`, including revoked keys
+    #[arg(long, value_name = "HANDLE", value_parser = handle)]
     pub(crate) handle: Option<Handle>,
     /// Keys with exactly this label
     #[arg(long, value_name = "LABEL", value_parser = Label::parse)]
@@ -165,5 +165,22 @@ pub(crate) struct KeyListArgs {
     pub(crate) page: PageArgs<ApiKeyId>,
 }
 
+/// Parses a handle with or without `@`.
+pub(super) fn handle(text: &str) -> Result<Handle, String> {
+    let name = text.strip_prefix('@').unwrap_or(text);
+    Handle::parse(name).map_err(|fault| format!("a handle {fault}"))
+}
+
 const STATES: [KeyStatus; 4] =
     [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Revoked, KeyStatus::Rotating];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_accepted_with_and_without_at() {
+        assert_eq!(handle("@bob"), handle("bob"));
+        assert!(handle("bob").is_ok() && handle("@@bob").is_err());
+    }
+}

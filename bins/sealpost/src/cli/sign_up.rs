@@ -3,7 +3,10 @@
 use clap::{Args, Subcommand};
 use sealpost_domain::{ApiKeyId, Handle, InviteId};
 
-use super::badge::bounded;
+use super::{
+    badge::bounded,
+    lists::{PageArgs, handle},
+};
 use crate::settings::Span;
 
 #[derive(Subcommand)]
@@ -31,13 +34,8 @@ pub(crate) struct HandleArgs {
 pub(crate) enum InviteCommand {
     /// Create an invite and print its secret, which is shown only once
     Create(InviteArgs),
-    /// Show the newest invites, without their secrets
-    List {
-        /// Largest number of invites
-        #[arg(long, default_value_t = 100, value_name = "N",
-              value_parser = clap::value_parser!(u32).range(1..=10_000))]
-        limit: u32,
-    },
+    /// List invites without their secrets, newest first
+    List(PageArgs<InviteId>),
     /// Revoke an invite; accounts that it has opened stay
     Revoke {
         /// Id of the invite (ivt_...)
@@ -58,11 +56,6 @@ pub(crate) struct InviteArgs {
     /// Note for operators, at most 200 characters
     #[arg(long, value_name = "TEXT", value_parser = note)]
     pub(crate) note: Option<String>,
-}
-
-fn handle(text: &str) -> Result<Handle, String> {
-    let name = text.strip_prefix('@').unwrap_or(text);
-    Handle::parse(name).map_err(|fault| format!("a handle {fault}"))
 }
 
 fn lifetime(text: &str) -> Result<Span, String> {

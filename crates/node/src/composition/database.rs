@@ -10,32 +10,31 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Opens a database and creates its folder if necessary. Does not migrate the database. Refuses an embedded database
-/// with another hard link.
+/// Opens a database and creates its folder if necessary. Does not migrate the database. Refuses a folder in the place
+/// of an embedded database, and an embedded database with another hard link.
 pub fn open_database(
     settings: &DatabaseSettings,
     url: &DatabaseUrl,
 ) -> Result<Database, NodeError> {
     if let DatabaseUrl::Sqlite(file) = url {
+        data_folder::refuse_folder(file)?;
         data_folder::create_parent(file)?;
         data_folder::require_single_name(file)?;
     }
     Database::open(url, settings.storage).map_err(database_error)
 }
 
-/// Rejects a path that leads to something other than an SQLite database. A missing or empty file is accepted, because a
-/// start creates the database. Call only before this process opens the database: closing the file would release the
-/// locks of SQLite.
+/// Rejects a file that is no SQLite database. A missing or empty file is accepted, because a start creates the
+/// database. Call only before this process opens the database: closing the file would release the locks of SQLite.
 pub(crate) fn require_sqlite(file: &Path) -> Result<(), NodeError> {
-    let problem = if file.is_dir() {
-        "a folder: give the path of a file in it, such as sqlite:FOLDER/sealpost.db"
-    } else if file.is_file() && !starts_as_sqlite(file) {
-        "a file that is no SQLite database: give another path, or move the file away"
-    } else {
+    if !file.is_file() || starts_as_sqlite(file) {
         return Ok(());
-    };
-    let text = format!("the path {} of the database leads to {problem}", file.display());
-    Err(NodeError::Database(Failure::new(text)))
+    }
+    Err(NodeError::Database(Failure::new(format!(
+        "the path {} of the database leads to a file that is no SQLite database: give another path, or move the file \
+         away",
+        file.display()
+    ))))
 }
 
 /// Whether a file is empty, or begins like an SQLite database. Returns true for an unreadable file, whose error SQLite

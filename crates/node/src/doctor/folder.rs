@@ -6,17 +6,34 @@ use rustix::fs::{Access, access, statvfs};
 use sealpost_storage::{DatabaseUrl, owned_file};
 
 use crate::{
-    doctor::finding::Finding,
+    doctor::{database::Opened, finding::Finding},
     embedded::data_folder::{STICKY, replaceable},
-    settings::DatabaseSettings,
+    settings::{DatabaseSettings, Settings},
 };
 
-/// Checks the data folder of an embedded database. Returns no findings with PostgreSQL.
-pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {
-    let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
+/// Checks the data folder of an embedded database. Returns `None` with PostgreSQL, and for a path that leads to a
+/// folder, because the check of the database reports this.
+pub(super) fn check(settings: &DatabaseSettings) -> Option<Finding> {
+    let DatabaseUrl::Sqlite(file) = settings.database_url() else { return None };
     let file = owned_file::resolve_links(&file);
-    let folder = owned_file::folder_of(&file);
-    vec![permissions(settings, &folder, &file), free_space(&folder)]
+    (!file.is_dir()).then(|| permissions(settings, &owned_file::folder_of(&file), &file))
+}
+
+/// Checks the free space for an embedded database. Returns `None` with PostgreSQL.
+pub(super) fn check_space(settings: &Settings, opened: Option<&Opened>) -> Option<Finding> {
+    let DatabaseUrl::Sqlite(file) = settings.database.database_url() else { return None };
+    let folder = owned_file::folder_of(&owned_file::resolve_links(&file));
+    let free = match statvfs(nearest(&folder)) {
+        Ok(found) => found.f_bavail.saturating_mul(found.f_frsize),
+        Err(error) => {
+            let text = format!("the free space cannot be read: {error}");
+            return Some(Finding::warn("disk", text));
+        }
+    };
+    // A server also counts the unused pages inside the database.
+    let least = settings.service.min_free_bytes;
+    let is_short = opened.and_then(|opened| opened.database.is_short_of_space(least).ok());
+    Some(judge_free(free / MIB, is_short.unwrap_or(free < least)))
 }
 
 fn permissions(settings: &DatabaseSettings, folder: &Path, file: &Path) -> Finding {
@@ -63,15 +80,14 @@ fn permissions(settings: &DatabaseSettings, folder: &Path, file: &Path) -> Findi
     Finding::ok("folder", format!("only the owner can access {shown}"))
 }
 
-fn free_space(folder: &Path) -> Finding {
-    match statvfs(nearest(folder)) {
-        Ok(found) => judge_free(found.f_bavail.saturating_mul(found.f_frsize) / MIB),
-        Err(error) => Finding::warn("disk", format!("the free space cannot be read: {error}")),
-    }
-}
-
-fn judge_free(mib: u64) -> Finding {
+fn judge_free(mib: u64, is_short: bool) -> Finding {
     match mib {
+        _ if is_short => Finding::fail(
+            "disk",
+            format!(
+                "{mib} MiB are free, less than --min-free-bytes, so that sends and activations get 503: free some space"
+            ),
+        ),
         0..FREE_MIN_MIB => Finding::fail(
             "disk",
             format!("{mib} MiB are free, which is too little: free some space"),
@@ -101,8 +117,29 @@ mod tests {
 
     #[test]
     fn a_full_disk_fails_and_a_nearly_full_disk_warns() {
-        assert_eq!(judge_free(99).verdict, Verdict::Fail);
-        assert_eq!(judge_free(100).verdict, Verdict::Warn);
-        assert_eq!(judge_free(1024).verdict, Verdict::Ok);
+        assert_eq!(judge_free(99, false).verdict, Verdict::Fail);
+        assert_eq!(judge_free(100, false).verdict, Verdict::Warn);
+        assert_eq!(judge_free(1024, false).verdict, Verdict::Ok);
+        assert_eq!(judge_free(1024, true).verdict, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_the_database_gets_no_advice_about_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let checked = |path| {
+            let url = Some(DatabaseUrl::Sqlite(path));
+            check(&DatabaseSettings { url, ..DatabaseSettings::default() })
+        };
+        assert!(checked(folder.path().join("sealpost.db")).is_some());
+        assert!(checked(folder.path().to_owned()).is_none());
+    }
+
+    #[test]
+    fn less_free_space_than_the_server_requires_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = Settings::default();
+        settings.database.data_dir = folder.path().to_owned();
+        settings.service.min_free_bytes = u64::MAX;
+        assert_eq!(check_space(&settings, None).unwrap().verdict, Verdict::Fail);
     }
 }

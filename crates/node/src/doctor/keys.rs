@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::{
     doctor::{database::Opened, finding::Finding},
+    error::NodeError,
     keys::{
         inspection,
         source::{KeySource, refuse_used},
@@ -22,11 +23,12 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     let keyring = match read {
         Ok(Some(keyring)) => keyring,
         Ok(None) => {
-            return vec![
-                source.file().map_or_else(|| unwrapped(&source), |file| missing(file, opened)),
-            ];
+            return vec![match source.file() {
+                Some(file) => missing(file, opened),
+                None => unwrapped(settings, &source),
+            }];
         }
-        Err(error) => return vec![Finding::fail("keys", error.with_causes())],
+        Err(error) => return vec![unreadable(settings, &error)],
     };
     let versions = keyring.versions();
     let Some(opened) = opened.filter(|opened| opened.is_current) else {
@@ -43,15 +45,51 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
 }
 
 /// Reports a provider that has wrapped no key of the database.
-fn unwrapped(source: &KeySource) -> Finding {
+fn unwrapped(settings: &Settings, source: &KeySource) -> Finding {
     let name = source.describe();
     let text =
         format!("{name} has wrapped no key yet; the first start with a new database creates one");
-    Finding::new("keys", source.check().map(|()| text))
+    match source.check() {
+        Ok(()) => Finding::ok("keys", text),
+        Err(error) => unreadable(settings, &error),
+    }
+}
+
+/// Reports keys that cannot be read. Only warns if the start would wait for the key provider.
+fn unreadable(settings: &Settings, error: &NodeError) -> Finding {
+    let text = error.with_causes();
+    if settings.keys.waits() && matches!(error, NodeError::KeyProvider(_)) {
+        return Finding::warn("keys", format!("the start waits for the key provider: {text}"));
+    }
+    Finding::fail("keys", text)
 }
 
 /// Reports a missing key file.
 fn missing(file: &Path, opened: Option<&Opened>) -> Finding {
     let refused = opened.map_or(Ok(()), |opened| refuse_used(file, &opened.database));
     Finding::new("keys", refused.map(|()| format!("the first start creates {}", file.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        doctor::finding::Verdict,
+        settings::quorum::{self, Quorum},
+    };
+
+    #[test]
+    fn a_provider_for_which_the_start_waits_is_a_warning() {
+        let mut settings = Settings::default();
+        let mut verdict = |provider: &str, wait| {
+            settings.keys.provider = Some(provider.parse().unwrap());
+            settings.keys.wait = wait;
+            check(&settings, None)[0].verdict
+        };
+        let (id, _shares) = quorum::split(2, 3).unwrap();
+        let quorum = Quorum::new(id).to_string();
+        assert_eq!(verdict("exec:/bin/false", false), Verdict::Fail);
+        assert_eq!(verdict("exec:/bin/false", true), Verdict::Warn);
+        assert_eq!(verdict(&quorum, false), Verdict::Warn);
+    }
 }

@@ -64,7 +64,7 @@ fn files(settings: &Settings) -> Vec<PathBuf> {
         JournalLocation::File(file) => files.push(file.clone()),
         JournalLocation::Off => {}
     }
-    files.retain(|file| file.exists());
+    files.retain(|file| file.exists() && !file.is_dir());
     files
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     doctor::finding::Finding,
     error::NodeError,
-    files::circuits,
+    files::{circuits, console, reserved_handles},
     keys::source::KeySource,
     listening::tls,
     settings::{Settings, base_url::BaseUrl, checks},
@@ -23,6 +23,10 @@ fn valid(settings: &Settings) -> Result<String, NodeError> {
         tls::read_certificates(file)?;
     }
     circuits::read(settings.circuits.as_deref())?;
+    reserved_handles::read(settings.reserved_handles.as_deref())?;
+    if let Some(file) = &settings.console.password_file {
+        console::read(file)?;
+    }
     if let Some(url) = &http.base_url {
         BaseUrl::new(Some(url), url)?;
     }
@@ -49,4 +53,33 @@ fn surprises(settings: &Settings) -> Vec<&'static str> {
         surprises.push("--base-url does not begin with https://, but callers can use only https");
     }
     surprises
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::doctor::finding::Verdict;
+
+    type Change = fn(&mut Settings, Option<PathBuf>);
+
+    #[test]
+    fn a_missing_file_of_the_settings_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = Some(folder.path().join("missing"));
+        let changes: [Change; 3] = [
+            |settings, file| settings.circuits = file,
+            |settings, file| settings.console.password_file = file,
+            |settings, file| settings.reserved_handles = file,
+        ];
+        assert_eq!(check(&Settings::default())[0].verdict, Verdict::Ok);
+        for change in changes {
+            let mut settings = Settings::default();
+            change(&mut settings, missing.clone());
+            let found = &check(&settings)[0];
+            assert_eq!(found.verdict, Verdict::Fail);
+            assert!(found.detail.contains("missing"), "{}", found.detail);
+        }
+    }
 }

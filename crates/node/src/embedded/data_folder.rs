@@ -47,6 +47,7 @@ fn lock_unless_used(
     database: &Path,
     used: impl FnOnce(&Path) -> String,
 ) -> Result<File, NodeError> {
+    refuse_folder(database)?;
     let database = owned_file::resolve_links(database);
     create_parent(&database)?;
     let path = lock_file(&database);
@@ -64,11 +65,23 @@ fn lock_unless_used(
     Ok(file)
 }
 
+/// Refuses a folder in the place of the database.
+pub(crate) fn refuse_folder(database: &Path) -> Result<(), NodeError> {
+    if !database.is_dir() {
+        return Ok(());
+    }
+    Err(NodeError::Database(Failure::new(format!(
+        "the path {} of the database leads to a folder: give the path of a file in it, such as \
+         sqlite:FOLDER/sealpost.db",
+        database.display()
+    ))))
+}
+
 /// Refuses a database with another hard link: SQLite would use another write-ahead log under each name, so that changes
 /// are missing or the database is damaged. Accepts the second name that an interrupted restore has left.
 pub(crate) fn require_single_name(database: &Path) -> Result<(), NodeError> {
     let database = owned_file::resolve_links(database);
-    // Skips the check for a folder, which always has several links. The opening of the database refuses a folder.
+    // Skips the check for a folder, which always has several links.
     let found = fs::metadata(&database).ok().filter(fs::Metadata::is_file);
     let links = found.map_or(1, |found| found.nlink());
     let left = || replaced::second_names(&database).map_or(0, |names| names.len());

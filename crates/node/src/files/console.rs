@@ -10,7 +10,7 @@ use sealpost_service::PasswordFile;
 use crate::{
     error::{Failure, NodeError},
     files::secret_file,
-    settings::ConsoleSettings,
+    settings::{ConsoleSettings, base_url::BaseUrl},
 };
 
 /// The console of a running node, and the path of its password file.
@@ -29,7 +29,7 @@ impl Console {
         url: &str,
     ) -> Result<Option<Self>, NodeError> {
         let Some(file) = &settings.password_file else { return Ok(None) };
-        let url = settings.url.as_deref().unwrap_or(url).trim_end_matches('/').to_owned();
+        let url = BaseUrl::new(settings.url.as_deref(), url)?.as_str().to_owned();
         let state = AdminState::new(api, url, read(file)?, settings.admin);
         let state = state.map_err(|error| {
             NodeError::Start(Failure::caused("the console cannot start", error))
@@ -54,7 +54,8 @@ impl Console {
     }
 }
 
-fn read(file: &Path) -> Result<PasswordFile, NodeError> {
+/// Reads the operators of a password file.
+pub(crate) fn read(file: &Path) -> Result<PasswordFile, NodeError> {
     let text = secret_file::read("the console's password file", file)?;
     PasswordFile::parse(&text).map_err(|fault| {
         let message = format!("the console's password file {} is invalid", file.display());

@@ -35,7 +35,7 @@ pub fn rotate(
     operator: &Operator,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Rewrapped, NodeError> {
-    refuse_unfinished_move(source, database)?;
+    refuse_unfinished_move(source, database, operator)?;
     source.read_or_create(database)?;
     let file = source.file().map(KeyFile::lock).transpose()?;
     let read = || {
@@ -61,17 +61,25 @@ pub fn rotate(
     operator.rewrap(&keyring, progress).map_err(keys_error)
 }
 
-/// Rejects a rotation during a move to another provider: the new version would be missing in one of the two places.
-fn refuse_unfinished_move(source: &KeySource, database: &Database) -> Result<(), NodeError> {
+/// Rejects a rotation during a move to another place: the new version would be missing in one of the two places. The
+/// wrapped keys do not show a key file at the other end of a move, so the audit trail decides too.
+fn refuse_unfinished_move(
+    source: &KeySource,
+    database: &Database,
+    operator: &Operator,
+) -> Result<(), NodeError> {
     let name = source.describe();
     let wrapped = database.wrapped_keks().map_err(database_error)?;
-    match wrapped.iter().find(|kek| kek.provider != name) {
-        None => Ok(()),
-        Some(other) => Err(NodeError::Keys(Failure::new(format!(
-            "the database also has keys that {} has wrapped: end the move with `sealpost admin kek move --finish` first",
-            other.provider
-        )))),
-    }
+    let unfinished = match wrapped.iter().find(|kek| kek.provider != name) {
+        Some(other) => format!("the database also has keys that {} has wrapped", other.provider),
+        None if operator.is_kek_moving().map_err(keys_error)? => {
+            "a move of the keys has not ended".to_owned()
+        }
+        None => return Ok(()),
+    };
+    Err(NodeError::Keys(Failure::new(format!(
+        "{unfinished}: end the move with `sealpost admin kek move --finish` first"
+    ))))
 }
 
 /// Stores a new key version, wrapped by the provider.
@@ -124,3 +132,60 @@ fn any_older<Id: Copy>(
 }
 
 const PAGE: u32 = 200;
+
+#[cfg(test)]
+mod tests {
+    use sealpost_storage::{DatabaseUrl, Settings};
+    use sealpost_wallet::ProviderError;
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::{
+        clock::SystemClock,
+        keys::{
+            self,
+            provider_move::{copy, finish},
+        },
+    };
+
+    /// A provider that returns each key as it is.
+    #[derive(Debug)]
+    struct Plain;
+
+    impl KekProvider for Plain {
+        fn describe(&self) -> String {
+            "plain".to_owned()
+        }
+
+        fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
+            Ok(key.to_vec())
+        }
+
+        fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
+            Ok(Zeroizing::new(wrapped.try_into().unwrap()))
+        }
+    }
+
+    #[test]
+    fn a_rotation_is_refused_until_a_move_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
+        let database = Arc::new(Database::open(&url, Settings::default()).unwrap());
+        database.migrate().unwrap();
+        let store = Arc::<Database>::clone(&database);
+        let operator = Operator::new(store, Arc::new(SystemClock), "tester".to_owned());
+        let file = |name: &str| KeySource::File(folder.path().join(name));
+        let places = [file("kek"), KeySource::Provider(Arc::new(Plain)), file("back")];
+        keys::open(&places[0], &database).unwrap();
+        for [from, to] in [[&places[0], &places[1]], [&places[1], &places[2]]] {
+            refuse_unfinished_move(from, &database, &operator).unwrap();
+            copy(from, to, &database, &operator).unwrap();
+            for place in [from, to] {
+                let refused = rotate(place, &database, &operator, &mut |_| ()).unwrap_err();
+                assert!(refused.to_string().contains("--finish"), "{refused}");
+            }
+            finish(to, &database, &operator).unwrap();
+            refuse_unfinished_move(to, &database, &operator).unwrap();
+        }
+    }
+}

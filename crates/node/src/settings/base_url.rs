@@ -27,7 +27,8 @@ impl BaseUrl {
         })
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// Parses a URL. Returns `None` in the cases in which [`Self::new`] fails.
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let is_plain = url.username().is_empty()
             && url.password().is_none()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{HttpSettings, ProviderName, Settings};
+use super::{HttpSettings, ProviderName, Settings, base_url::BaseUrl};
 use crate::error::{Failure, NodeError};
 
 /// Checks all settings that depend on each other, and refuses useless values of zero.
@@ -77,9 +77,12 @@ fn check_quorum(settings: &Settings) -> Result<(), NodeError> {
 /// because operators send their passwords to the console.
 fn check_console(settings: &Settings) -> Result<(), NodeError> {
     let console = &settings.console;
-    let is_https = |url: &String| url.starts_with("https://") && url.len() > "https://".len();
+    let is_https =
+        |url: &String| BaseUrl::parse(url).is_some_and(|url| url.as_str().starts_with("https://"));
     if console.url.as_ref().is_some_and(|url| !is_https(url)) {
-        return Err(invalid("--console-url must be an HTTPS URL, such as https://ops.example"));
+        return Err(invalid(
+            "--console-url must be an HTTPS URL, such as https://ops.example, without user, query and fragment",
+        ));
     }
     if console.password_file.is_none() {
         return Ok(());
@@ -181,6 +184,28 @@ mod tests {
     use super::*;
 
     type Change = fn(&mut Settings);
+
+    #[test]
+    fn the_url_of_the_console_is_an_https_url_without_user_query_and_fragment() {
+        let with = |url: &str| {
+            let mut settings = Settings::default();
+            settings.console.url = Some(url.to_owned());
+            check(&settings)
+        };
+        for url in ["https://ops.example", "https://ops.example:8443/sealpost/"] {
+            with(url).unwrap();
+        }
+        for url in [
+            "http://ops.example",
+            "https://",
+            "https://u:p@ops.example",
+            "https://ops.example/?a=b",
+            "https://ops.example/#a",
+        ] {
+            let fault = with(url).unwrap_err().with_causes();
+            assert!(fault.contains("--console-url must be") && !fault.contains("u:p"), "{fault}");
+        }
+    }
 
     #[test]
     fn a_useless_zero_is_refused() {
