@@ -12,4 +12,4 @@ mod routes;
 mod session;
 pub(crate) mod text;
 
-pub(crate) use routes::routes;
+pub(crate) use routes::{post, routes};

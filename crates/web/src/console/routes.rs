@@ -7,7 +7,7 @@ use super::{
     response::{ConsoleFrame, error_page, invalid_query, rejection},
     state::{ConsoleState, console_state},
 };
-use crate::assets;
+use crate::{assets, dashboard::post};
 
 /// Mounts the console and its assets. The same server must also mount the API for operators.
 pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceConfig) {
@@ -19,15 +19,15 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
                 .service(
                     at("/sign-in", "GET, POST")
                         .route(web::get().to(p::sign_in::show))
-                        .route(web::post().to(p::sign_in::submit)),
+                        .route(post(p::sign_in::submit)),
                 )
-                .service(at("/sign-out", "POST").route(web::post().to(p::sign_in::sign_out)))
+                .service(at("/sign-out", "POST").route(post(p::sign_in::sign_out)))
                 .service(at("", "GET").route(web::get().to(p::keys::show)))
                 .service(at("/accounts", "GET").route(web::get().to(p::account::list)))
                 .service(
                     at("/accounts/{account}", "GET, POST")
                         .route(web::get().to(p::account::show))
-                        .route(web::post().to(p::account::submit)),
+                        .route(post(p::account::submit)),
                 )
                 .service(at("/service", "GET").route(web::get().to(p::service::show)))
                 .service(at("/audit", "GET").route(web::get().to(p::audit::show)))
@@ -54,25 +54,22 @@ fn key_routes(config: &mut web::ServiceConfig) {
         .service(
             page("/keys/{key}/state")
                 .route(show(KeyTab::State))
-                .route(web::post().to(p::key::acts::submit_state)),
+                .route(post(p::key::acts::submit_state)),
         )
         .service(
             page("/keys/{key}/plan")
                 .route(show(KeyTab::Plan))
-                .route(web::post().to(p::key::acts::submit_plan)),
+                .route(post(p::key::acts::submit_plan)),
         )
         .service(
             page("/keys/{key}/governance")
                 .route(show(KeyTab::Governance))
-                .route(web::post().to(p::key::acts::submit_council_action)),
+                .route(post(p::key::acts::submit_council_action)),
         )
-        .service(form("/keys/{key}/assess").route(web::post().to(p::key::acts::submit_assessment)))
-        .service(form("/keys/{key}/attest").route(web::post().to(p::key::acts::submit_attestation)))
-        .service(
-            form("/keys/{key}/badge")
-                .route(web::post().to(p::key::acts::submit_revocation_of_badge)),
-        )
-        .service(form("/keys/{key}/webhook").route(web::post().to(p::key::acts::submit_webhook)));
+        .service(form("/keys/{key}/assess").route(post(p::key::acts::submit_assessment)))
+        .service(form("/keys/{key}/attest").route(post(p::key::acts::submit_attestation)))
+        .service(form("/keys/{key}/badge").route(post(p::key::acts::submit_revocation_of_badge)))
+        .service(form("/keys/{key}/webhook").route(post(p::key::acts::submit_webhook)));
 }
 
 /// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document.

@@ -14,7 +14,7 @@ use futures_util::future::LocalBoxFuture;
 
 pub(crate) use draft::Draft;
 pub(crate) use fields::Form;
-pub(crate) use rejection::{Rejection, sentence};
+pub(crate) use rejection::Rejection;
 pub(super) use single_use::SingleUse;
 pub(crate) use single_use::{RESULT_WAIT, first_result, form_id, store_result};
 

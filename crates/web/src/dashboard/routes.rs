@@ -170,7 +170,7 @@ fn query_config() -> web::QueryConfig {
 }
 
 /// Returns the route of a form, whose handler runs to its end: see [`Detached`].
-fn post<H, Args>(handler: H) -> Route
+pub(crate) fn post<H, Args>(handler: H) -> Route
 where
     H: Handler<Args>,
     H::Output: Responder + 'static,
@@ -204,5 +204,25 @@ where
                 Err(Err(_cancelled)) => std::future::pending().await,
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn a_form_acts_after_its_browser_has_closed_the_connection() {
+        let (acts, mut acted) = tokio::sync::mpsc::channel(1);
+        let handler = Detached(move || {
+            let acts = acts.clone();
+            async move {
+                tokio::task::yield_now().await;
+                acts.send("done").await
+            }
+        });
+        let response = handler.call(());
+        drop((response, handler));
+        assert_eq!(acted.recv().await, Some("done"));
     }
 }

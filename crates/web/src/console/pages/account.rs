@@ -13,7 +13,7 @@ use crate::{
         user::ConsoleUser,
     },
     dashboard::{
-        forms::{Draft, sentence},
+        forms::Draft,
         response::PageResponse,
         text::{day, short_id, when},
     },
@@ -41,6 +41,8 @@ struct AccountPage<'a> {
     form_token: &'a str,
     may_act: bool,
     details: AccountDetails,
+    /// True if the account has keys that the page does not show.
+    has_more_keys: bool,
     draft: Draft<'a>,
 }
 
@@ -83,10 +85,12 @@ async fn page(
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
     let details = user.ask(move |operator| operator.show_account(&id)).await?;
+    let shown = u64::try_from(details.keys.len()).unwrap_or(u64::MAX);
     let main = AccountPage {
         base: user.base(),
         form_token: &user.form_token,
         may_act: may_act(&user.operator),
+        has_more_keys: details.account.key_count > shown,
         details,
         draft,
     };
@@ -116,8 +120,9 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
         }
         "assign" => {
             let partner = PartnerId::parse(act.form.text("partner"));
-            let partner = partner
-                .map_err(|fault| ActFault::field("partner", sentence(&fault.to_string())))?;
+            let partner = partner.map_err(|fault| {
+                ActFault::field("partner", format!("The name of the partner {fault}."))
+            })?;
             act.perform(move |o| o.assign_partner(&id, &partner)).await.map(drop)?;
             "The partner is assigned."
         }

@@ -1,9 +1,11 @@
 //! The first page of the console: a search for API keys.
 
+use std::cmp::Reverse;
+
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{ApiKeyId, Handle, KeyStatus, Label, Plan, ports::KeyFilter};
-use sealpost_service::KeyRowView;
+use sealpost_service::{KeyRowView, ListPage};
 use serde::Deserialize;
 
 use crate::{
@@ -50,14 +52,13 @@ pub(crate) async fn show(
         return Ok(PageResponse::redirect(&user.state.site, &path));
     }
     let cursor = search.cursor.parse::<ApiKeyId>().ok();
-    let (page, problem) = match filter_of(&search) {
-        Ok(filter) => {
-            let page = user.ask(move |operator| operator.keys(&filter, cursor.as_ref(), LIMIT));
-            (Some(page.await?), None)
-        }
-        Err(problem) => (None, Some(problem)),
-    };
-    let (keys, more) = page.map_or((Vec::new(), false), |page| (page.entries, page.more));
+    let filters = filters_of(&search);
+    let problem = filters.is_empty().then_some("This is neither a handle nor a label.");
+    let pages = user.ask(move |operator| {
+        let page = |filter| operator.keys(filter, cursor.as_ref(), LIMIT);
+        filters.iter().map(page).collect::<Result<Vec<_>, _>>()
+    });
+    let ListPage { entries: keys, more } = merged(pages.await?);
     let next_cursor = keys.last().filter(|_| more).map(|last| last.key.api_key_id.to_string());
     let main = KeysPage {
         base: user.base(),
@@ -71,28 +72,67 @@ pub(crate) async fn show(
     Ok(user.show("/console", "Keys", &main))
 }
 
-/// Converts the search form into a filter. The search text is an account id, a handle with a leading `@`, or a label.
-/// If the text is none of these, returns an error text for the page.
-fn filter_of(search: &KeySearch) -> Result<KeyFilter, &'static str> {
-    let mut filter = KeyFilter {
+/// Converts the search form into filters. A key is listed if it matches one of them. The search text is an account id,
+/// a handle with a leading `@`, or a label, which may also begin with `@` or a space. Empty if the text can be none of
+/// these.
+fn filters_of(search: &KeySearch) -> Vec<KeyFilter> {
+    let all = KeyFilter {
         status: KeyStatus::from_name(&search.status),
         plan: Some(search.plan.clone()).filter(|plan| Plan::NAMES.contains(&plan.as_str())),
         ..KeyFilter::default()
     };
     let text = search.q.trim();
     if text.is_empty() {
-        return Ok(filter);
+        return vec![all];
     }
     if let Ok(account) = text.parse() {
-        filter.account = Some(account);
-    } else if let Some(handle) = text.strip_prefix('@') {
-        filter.handle = Some(Handle::parse(handle).map_err(|_fault| "This is not a handle.")?);
-    } else {
-        filter.label = Some(Label::parse(text).map_err(|_fault| "This is not a label.")?);
+        return vec![KeyFilter { account: Some(account), ..all }];
     }
-    Ok(filter)
+    let handle = text.strip_prefix('@').and_then(|handle| Handle::parse(handle).ok());
+    let handle = handle.map(|handle| KeyFilter { handle: Some(handle), ..all.clone() });
+    let whole = Some(search.q.as_str()).filter(|whole| *whole != text);
+    let labels = [Some(text), whole].into_iter().flatten();
+    let labels = labels.filter_map(|label| Label::parse(label).ok());
+    let labels = labels.map(|label| KeyFilter { label: Some(label), ..all.clone() });
+    handle.into_iter().chain(labels).collect()
+}
+
+/// Merges the pages of several filters into one page, newest key first.
+fn merged(pages: Vec<ListPage<KeyRowView>>) -> ListPage<KeyRowView> {
+    let limit = usize::try_from(LIMIT).unwrap_or(usize::MAX);
+    let mut more = pages.iter().any(|page| page.more);
+    let mut entries: Vec<_> = pages.into_iter().flat_map(|page| page.entries).collect();
+    entries.sort_by_key(|entry| Reverse(entry.key.api_key_id));
+    entries.dedup_by_key(|entry| entry.key.api_key_id);
+    more |= entries.len() > limit;
+    entries.truncate(limit);
+    ListPage { entries, more }
 }
 
 const STATES: [KeyStatus; 4] =
     [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Revoked, KeyStatus::Rotating];
 const LIMIT: u32 = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_searched_as_handle_and_as_label() {
+        let found = |q: &str| {
+            let filters = filters_of(&KeySearch { q: q.to_owned(), ..KeySearch::default() });
+            let names = filters.iter().map(|filter| match (&filter.handle, &filter.label) {
+                (Some(handle), None) => format!("handle {handle}"),
+                (None, Some(label)) => format!("label {label}"),
+                _ => "all".to_owned(),
+            });
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(found("@team"), ["handle team", "label @team"]);
+        assert_eq!(found("@The team"), ["label @The team"]);
+        assert_eq!(found("lead"), ["label lead"]);
+        assert_eq!(found(" lead "), ["label lead", "label  lead "]);
+        assert_eq!(found("  "), ["all"]);
+        assert_eq!(found(&"x".repeat(101)), Vec::<String>::new());
+    }
+}

@@ -2,6 +2,7 @@
 //! and housekeeping.
 
 use askama::Template;
+use sealpost_domain::with_causes;
 use sealpost_service::StatsView;
 
 use crate::{
@@ -16,26 +17,32 @@ use crate::{
 #[template(path = "console/service.html")]
 struct ServicePage<'a> {
     base: &'a str,
-    stats: StatsView,
+    /// The numbers in the database. `None` if the database fails.
+    stats: Option<StatsView>,
     version: &'static str,
     queue_depth: usize,
     queue_bytes: u64,
-    /// The error that the health check of this node returned. `None` if the node is healthy.
+    /// The error that the health check of this node returned, with its causes. `None` if the node is healthy.
     fault: Option<String>,
     is_short_of_space: bool,
 }
 
 pub(crate) async fn show(user: ConsoleUser) -> Result<PageResponse, PageResponse> {
-    let stats = user.ask(sealpost_service::Operator::stats).await?;
+    let stats = user.ask(sealpost_service::Operator::stats).await;
     let api = user.state.admin.api.clone();
     let (queue_depth, queue_bytes) =
         (api.sealpost.sending.queue_depth(), api.sealpost.sending.queue_bytes());
     let checked = actix_web::web::block(move || {
-        let fault = api.sealpost.check().err().map(|error| error.to_string());
+        let fault = api.sealpost.check().err().map(|error| with_causes(&error));
         (fault, api.sealpost.is_short_of_space().unwrap_or(false))
     });
     let lost = |_canceled| (Some("the check was canceled".to_owned()), false);
     let (fault, is_short_of_space) = checked.await.unwrap_or_else(lost);
+    let stats = match (stats, &fault) {
+        (Ok(stats), _) => Some(stats),
+        (Err(_), Some(_)) => None,
+        (Err(page), None) => return Err(page),
+    };
     let version = env!("CARGO_PKG_VERSION");
     let main = ServicePage {
         base: user.base(),

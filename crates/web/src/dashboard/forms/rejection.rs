@@ -50,7 +50,7 @@ impl From<&Refusal> for Rejection {
 }
 
 /// Converts an error text of the API into a sentence. Such texts begin with a lower-case letter and have no full stop.
-pub(crate) fn sentence(text: &str) -> String {
+fn sentence(text: &str) -> String {
     if let Some(rest) = text.strip_prefix("url ") {
         return sentence(&format!("URL {rest}"));
     }

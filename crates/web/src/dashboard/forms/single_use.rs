@@ -55,15 +55,14 @@ impl SingleUse {
         Self { app: app.clone(), form }.done(flash).await
     }
 
-    /// Returns the response to a form whose act was rejected, if the same form has succeeded before. Waits a second for
+    /// Returns the result of a form whose act was rejected, if the same form has succeeded before. Waits a second for
     /// an act that still runs.
     pub(in crate::dashboard) async fn earlier(
         app: &web::Data<WebState>,
         form: &Form,
-    ) -> Option<PageResponse> {
+    ) -> Option<Flash> {
         let form = SentForm::parse(form.text("form_id"))?;
-        let flash = first_result(&app.api.sealpost, &form, Duration::from_secs(1)).await?;
-        Some(flash.redirect(app))
+        first_result(&app.api.sealpost, &form, Duration::from_secs(1)).await
     }
 
     /// Redirects to the page with the result, and stores the result for a repetition of the form.

@@ -3,11 +3,12 @@
 
 use actix_web::HttpRequest;
 use askama::Template;
+use sealpost_api::admit_secret_change;
 use sealpost_domain::{AccountId, Timestamp};
 use sealpost_service::{Scope, SessionView, Truncated};
 
 use crate::dashboard::{
-    forms::{Draft, Form, SingleUse},
+    forms::{Draft, Form, Rejection, SingleUse},
     response::{Flash, PageResponse},
     session::{EndingUser, SignedInUser},
     text::{ago, hour, program},
@@ -123,6 +124,11 @@ pub(crate) async fn replace_secrets(
         }
     };
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+    if let Err(limit) = admit_secret_change(&user.app.api, user.account_id()) {
+        single_use.release().await?;
+        let rejection = Rejection::from(&limit);
+        return ask(user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
+    }
     let secrets = user.app.api.sealpost.accounts.replace_secrets(owner).await;
     let secrets = secrets.map_err(|error| user.error_response(&error))?;
     let result = Flash::notice("/dashboard/account/secrets", "")

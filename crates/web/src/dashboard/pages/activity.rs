@@ -3,7 +3,9 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{ActivityKind, ApiKeyId, Timestamp};
-use sealpost_service::{ActivityCursor, ActivityPage, ActivityView, ListActivity, SessionView};
+use sealpost_service::{
+    ActivityCursor, ActivityPage, ActivityView, ListActivity, SessionView, Truncated,
+};
 use serde::Deserialize;
 
 use super::scope::Scope;
@@ -19,7 +21,7 @@ struct ActivityTemplate<'a> {
     base: &'a str,
     now: Timestamp,
     activity: ActivityPage,
-    sessions: Vec<SessionView>,
+    sessions: Truncated<SessionView>,
     scope: Scope,
 }
 
@@ -36,9 +38,8 @@ pub(crate) async fn show(
 ) -> Result<PageResponse, PageResponse> {
     let cursor = query.cursor.parse::<ActivityCursor>().ok();
     let query = ListActivity { limit: ENTRIES_PER_PAGE, cursor };
-    let (activity, sessions) = user
-        .ask(async |owner| Ok((owner.activity(query).await?, owner.sessions().await?.first)))
-        .await?;
+    let (activity, sessions) =
+        user.ask(async |owner| Ok((owner.activity(query).await?, owner.sessions().await?))).await?;
     let scope = Scope::load(&user, None, "").await?;
     let now = user.app.api.clock.now();
     let main = ActivityTemplate { base: user.base(), now, activity, sessions, scope };
@@ -47,12 +48,13 @@ pub(crate) async fn show(
 
 /// Returns the author of an act as text for the page. An open session is shown with the name of its client program,
 /// such as a browser.
-fn author(actor: &str, sessions: &[SessionView]) -> String {
-    let open = |name: &str| sessions.iter().find(|session| session.name == name);
+fn author(actor: &str, sessions: &Truncated<SessionView>) -> String {
+    let open = |name: &str| sessions.first.iter().find(|session| session.name == name);
     match actor.split_once(':') {
         Some(("session", name)) => match open(name) {
             Some(session) if session.is_this => format!("you, {}", program_of(session)),
             Some(session) => format!("you, {} (another session)", program_of(session)),
+            None if sessions.has_more => "you, in another session".to_owned(),
             None => "you, in an ended session".to_owned(),
         },
         Some(("token", id)) => format!("a program with the API token {}", short_id(id)),
@@ -77,6 +79,8 @@ fn described(entry: &ActivityView, scope: &Scope) -> (String, String) {
     let (act, rest) = detail.split_once(' ').unwrap_or((detail, ""));
     let (subject, plan) = rest.split_once(' ').unwrap_or((rest, ""));
     let text = match act {
+        "account.replace-secrets" => "Login secret and recovery code replaced",
+        "account.reset-secret" => "Login secret and recovery code reset",
         "assessment.record" => "Assessment recorded",
         "attestation.record" => "Attestation recorded",
         "badge.revoke" => "Badge revoked",

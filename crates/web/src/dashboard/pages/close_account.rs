@@ -1,14 +1,17 @@
 //! The page that closes the account. Closing is permanent, so the user must type the login secret.
 
-use actix_web::HttpRequest;
+use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_domain::{AccountId, Code};
 use sealpost_service::AccountClosed;
 
-use crate::dashboard::{
-    forms::{Draft, Form, Rejection},
-    response::{Frame, PageResponse},
-    session::{EndingUser, SignedInUser, cookie},
+use crate::{
+    dashboard::{
+        forms::{Draft, Form, Rejection, SingleUse},
+        response::{Flash, Frame, PageResponse},
+        session::{EndingUser, SignedInUser, cookie},
+    },
+    state::WebState,
 };
 
 #[derive(Template)]
@@ -20,11 +23,18 @@ struct ClosePage<'a> {
     draft: Draft<'a>,
 }
 
-/// The page after an account was closed. It shows the data that was deleted, and the data that stays.
+/// The report about a closed account. It shows the data that was deleted, and the data that stays.
 #[derive(Template)]
 #[template(path = "dashboard/account_closed.html")]
-struct ClosedPage {
+struct ClosedReport {
     closed: AccountClosed,
+}
+
+/// The page after an account was closed, with the HTML of the report.
+#[derive(Template)]
+#[template(source = "{{ report|safe }}", ext = "html")]
+struct ClosedPage<'a> {
+    report: &'a str,
 }
 
 pub(crate) async fn show(ending: EndingUser) -> PageResponse {
@@ -33,18 +43,43 @@ pub(crate) async fn show(ending: EndingUser) -> PageResponse {
 }
 
 pub(crate) async fn submit(
-    ending: EndingUser,
+    app: web::Data<WebState>,
+    ending: Result<EndingUser, PageResponse>,
     request: HttpRequest,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    user.check(&form)?;
-    let login_secret = form.text("login_secret").to_owned();
-    if let Err(rejection) =
-        user.verify_secret(&request, &login_secret, ATTEMPTED, WRONG_SECRET).await?
-    {
-        return Ok(page(user, Draft::rejected(&form, &rejection)));
+) -> PageResponse {
+    let closed = match ending {
+        Ok(ending) => close(&ending, &request, &form).await,
+        Err(to_sign_in) => Err(to_sign_in),
+    };
+    match closed {
+        Ok(closed) => {
+            let report = ClosedReport { closed }.render().unwrap_or_default();
+            let result = Flash::notice("/dashboard/sign-in", "").show_once(REPORT, report.as_str());
+            SingleUse::record(&app, &form, result).await;
+            closed_page(&app, &report)
+        }
+        // The form may have been sent twice. The first use has ended the session, and its browser lost the report.
+        Err(page) => {
+            let first = SingleUse::earlier(&app, &form).await;
+            let report = first.as_ref().and_then(|first| first.value(REPORT));
+            report.map_or(page, |report| closed_page(&app, report))
+        }
     }
+}
+
+/// Closes the account. If the account is not closed, the error is the page that tells the reason.
+async fn close(
+    ending: &EndingUser,
+    request: &HttpRequest,
+    form: &Form,
+) -> Result<AccountClosed, PageResponse> {
+    let (user, _slot) = ending.start().await;
+    user.check(form)?;
+    let rejected = |rejection: &Rejection| page(user, Draft::rejected(form, rejection));
+    let login_secret = form.text("login_secret").to_owned();
+    let verified = user.verify_secret(request, &login_secret, ATTEMPTED, WRONG_SECRET).await?;
+    verified.map_err(|rejection| rejected(&rejection))?;
     let sealpost = &user.app.api.sealpost;
     let closed = user
         .ask(async |owner| {
@@ -52,20 +87,18 @@ pub(crate) async fn submit(
             Ok(sealpost.accounts.close(owner).await)
         })
         .await?;
-    match closed {
-        Ok(closed) => {
-            let frame = Frame::public(user.site());
-            Ok(PageResponse::ok(frame, "Account closed", &ClosedPage { closed })
-                .with_cookie(&cookie::session(&user.app).deletion()))
+    closed.map_err(|error| match error.refusal() {
+        Some(refusal) if refusal.code() == Code::Unauthorized => {
+            rejected(&Rejection::field("login_secret", WRONG_SECRET))
         }
-        Err(error) => match error.refusal() {
-            Some(refusal) if refusal.code() == Code::Unauthorized => {
-                let rejection = Rejection::field("login_secret", WRONG_SECRET);
-                Ok(page(user, Draft::rejected(&form, &rejection)))
-            }
-            _ => Err(PageResponse::service_error(user.frame(), &error)),
-        },
-    }
+        _ => PageResponse::service_error(user.frame(), &error),
+    })
+}
+
+/// Responds with the report. The session of the browser has ended with the account.
+fn closed_page(app: &WebState, report: &str) -> PageResponse {
+    PageResponse::ok(Frame::public(&app.site), "Account closed", &ClosedPage { report })
+        .with_cookie(&cookie::session(app).deletion())
 }
 
 fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
@@ -77,3 +110,5 @@ fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
 const TITLE: &str = "Close the account";
 const ATTEMPTED: &str = "closing the account";
 const WRONG_SECRET: &str = "The login secret is wrong. Nothing was closed.";
+/// The name of the report in the result of the form.
+const REPORT: &str = "report";

@@ -21,6 +21,10 @@ struct OverviewPage<'a> {
     now: Timestamp,
     contact: Option<&'a str>,
     unhealthy: Truncated<UnhealthyWebhook>,
+    /// The number of paused webhooks.
+    paused: usize,
+    /// True if the account has webhooks that `paused` does not count.
+    has_more_webhooks: bool,
     figures: Figures,
     first_steps: Option<FirstSteps>,
     live: Vec<IdentityRow>,
@@ -30,10 +34,14 @@ struct OverviewPage<'a> {
 
 /// The figures of the identities that are not revoked.
 struct Figures {
+    /// The words before each figure: `at least ` if the account has more identities than were read, otherwise empty.
+    at_least: &'static str,
     identities: usize,
     webhooks: u64,
     sent_this_month: u64,
     waiting: u64,
+    /// True if more envelopes wait, because counting stops at a maximum for each identity.
+    waiting_more: bool,
 }
 
 /// An identity in a list.
@@ -55,6 +63,7 @@ impl IdentityRow {
             keys.into_iter().partition(|key| key.status == KeyStatus::Revoked);
         let row = |key: KeyStanding| {
             let of_key = unhealthy.iter().filter(|it| it.api_key_id == key.api_key_id);
+            let of_key = of_key.filter(|it| state_of(it).is_unhealthy());
             Self { meters: usage_meters(&key.usage, now), unhealthy: of_key.count(), key }
         };
         (live.into_iter().map(row).collect(), revoked)
@@ -62,13 +71,15 @@ impl IdentityRow {
 }
 
 impl Figures {
-    fn of(live: &[IdentityRow]) -> Self {
+    fn of(live: &[IdentityRow], has_more: bool) -> Self {
         let sum = |count: fn(&KeyStanding) -> u64| live.iter().map(|row| count(&row.key)).sum();
         Self {
+            at_least: if has_more { "at least " } else { "" },
             identities: live.len(),
             webhooks: sum(|key| key.webhooks),
             sent_this_month: sum(|key| key.usage.month.used.into()),
             waiting: sum(|key| key.waiting.waiting),
+            waiting_more: live.iter().any(|row| row.key.waiting.waiting_more),
         }
     }
 }
@@ -88,14 +99,19 @@ struct UnhealthyWebhook {
 }
 
 pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
-    let (keys, unhealthy) = user
-        .ask(async |owner| Ok((owner.keys().await?, owner.unhealthy_webhooks().await?)))
+    let (keys, unhealthy, webhooks) = user
+        .ask(async |owner| {
+            let (keys, unhealthy) = (owner.keys().await?, owner.unhealthy_webhooks().await?);
+            Ok((keys, unhealthy, owner.account_webhooks().await?))
+        })
         .await?;
     let (base, now) = (user.base(), user.app.api.clock.now());
     let first_steps = first_steps(&keys.first, now);
     let labelled = unhealthy_webhooks(&unhealthy, &keys.first);
     let (mut live, revoked) = IdentityRow::split(keys.first, &unhealthy.first, now);
-    let figures = Figures::of(&live);
+    // Revoked identities are last, so the identities that were not read are revoked too if one of them was read.
+    let figures = Figures::of(&live, keys.has_more && revoked.is_empty());
+    let paused = webhooks.first.iter().filter(|it| state_of(it) == WebhookState::Paused);
     let has_more = keys.has_more || live.len() > LISTED || !revoked.is_empty();
     live.truncate(LISTED);
     let main = OverviewPage {
@@ -103,6 +119,8 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
         now,
         contact: user.app.sales_contact.as_deref(),
         unhealthy: labelled,
+        paused: paused.count(),
+        has_more_webhooks: webhooks.has_more,
         figures,
         first_steps,
         live,
@@ -130,7 +148,9 @@ fn unhealthy_webhooks(
         let key = keys.iter().find(|key| key.api_key_id == webhook.api_key_id);
         UnhealthyWebhook { label: key.map(|key| key.label.clone()), webhook: webhook.clone() }
     };
-    let first = webhooks.first.iter().map(with_label).collect();
+    // The owner decides about a paused webhook, also if it failed before.
+    let unhealthy = webhooks.first.iter().filter(|it| state_of(it).is_unhealthy());
+    let first = unhealthy.map(with_label).collect();
     Truncated { first, has_more: webhooks.has_more }
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn submit(
                 // The form may have been sent twice. A recovery code works once, so the second use then gets the
                 // response of the first.
                 if let Some(first) = SingleUse::earlier(&app, &form).await {
-                    return Ok(first);
+                    return Ok(first.redirect(&app));
                 }
                 WRONG.clone_into(&mut rejection.text);
             }

@@ -7,7 +7,7 @@ use sealpost_service::{KeyPage, KeyStanding, PendingCount};
 
 use super::key_of;
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection},
+    forms::{Draft, Form, Rejection, SingleUse},
     response::{Flash, PageResponse},
     session::{EndingUser, SignedInUser},
 };
@@ -54,10 +54,19 @@ pub(crate) async fn submit(
         Ok(owner) => owner,
         Err(rejection) => return reject(user, &key, Draft::rejected(&form, &rejection)).await,
     };
-    let revoked = user.app.api.sealpost.accounts.revoke_key(owner, id).await;
-    revoked.map_err(|error| user.error_response(&error))?;
-    Ok(Flash::notice(&format!("/dashboard/keys/{id}"), "The identity is revoked.")
-        .redirect(&user.app))
+    match user.app.api.sealpost.accounts.revoke_key(owner, id).await {
+        Ok(_) => {
+            let page = format!("/dashboard/keys/{id}");
+            let result = Flash::notice(&page, "The identity is revoked.");
+            Ok(SingleUse::record(&user.app, &form, result).await)
+        }
+        // The form may have been sent twice. A key is revoked once, so the second use gets the response of the first.
+        Err(error) => {
+            let first = SingleUse::earlier(&user.app, &form).await;
+            let first = first.map(|first| first.redirect(&user.app));
+            first.ok_or_else(|| user.error_response(&error))
+        }
+    }
 }
 
 async fn load(user: &SignedInUser, key: &str) -> Result<KeyPage, PageResponse> {

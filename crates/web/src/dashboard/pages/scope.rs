@@ -68,6 +68,11 @@ impl Scope {
         tab.map(|key| IdentityHead::new(user, key, current))
     }
 
+    /// Returns the first active identity. `None` if no identity of the page is active.
+    pub(super) fn first_active(&self) -> Option<&KeyStanding> {
+        self.keys.iter().find(|key| key.status == KeyStatus::Active)
+    }
+
     /// Returns true if the page must name the identity of each entry.
     pub(super) fn has_several(&self) -> bool {
         self.keys.len() > 1

@@ -88,11 +88,24 @@ pub(crate) async fn revoke(
     let (user, _slot) = ending.start().await;
     user.check(&form)?;
     let (sealpost, token) = (&user.app.api.sealpost, token.into_inner());
-    user.ask(async move |owner| {
-        sealpost.accounts.revoke_api_token(owner.session(), token, owner.source()).await
-    })
-    .await?;
-    Ok(Flash::notice("/dashboard/tokens", "The API token is revoked.").redirect(&user.app))
+    let revoked = user
+        .ask(async move |owner| {
+            let (session, source) = (owner.session(), owner.source());
+            Ok(sealpost.accounts.revoke_api_token(session, token, source).await)
+        })
+        .await?;
+    match revoked {
+        Ok(_) => {
+            let result = Flash::notice("/dashboard/tokens", "The API token is revoked.");
+            Ok(SingleUse::record(&user.app, &form, result).await)
+        }
+        // The form may have been sent twice. A token is revoked once, so the second use gets the response of the first.
+        Err(error) => {
+            let first = SingleUse::earlier(&user.app, &form).await;
+            let first = first.map(|first| first.redirect(&user.app));
+            first.ok_or_else(|| user.error_response(&error))
+        }
+    }
 }
 
 /// Reads the form of a new token.

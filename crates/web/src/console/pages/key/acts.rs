@@ -10,7 +10,7 @@ use sealpost_service::{Agreement, AssessmentSource, Attest};
 use super::{KeyTab, finish, key_of};
 use crate::{
     console::form::{ActFault, ActForm},
-    dashboard::{forms::sentence, response::PageResponse},
+    dashboard::response::PageResponse,
 };
 
 type Key = web::Path<String>;
@@ -144,7 +144,8 @@ async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
 
 async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
     let check = CheckName::parse(act.form.text("check"));
-    let check = check.map_err(|fault| ActFault::field("check", sentence(&fault.to_string())))?;
+    let check = check
+        .map_err(|fault| ActFault::field("check", format!("The name of the check {fault}.")))?;
     let until = Some(act.form.text("valid_until")).filter(|text| !text.is_empty());
     let valid_until = until.map(str::parse::<Timestamp>).transpose().map_err(|fault| {
         ActFault::field("valid_until", format!("The end of the validity {fault}."))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::web;
 use sealpost_api::admit_test;
-use sealpost_domain::{Refusal, Timestamp, WebhookId};
+use sealpost_domain::{Refusal, Timestamp, WebhookId, WebhookStatus};
 use sealpost_service::{Actor, Limited, Recover, Sealpost, Tested, Update};
 
 use super::DeliveryQuery;
@@ -101,6 +101,7 @@ impl Change {
             }
             Self::Enable => sealpost.webhooks.enable(actor, webhook_id).await.map(|enabled| {
                 let text = match enabled.due_now {
+                    _ if enabled.webhook.paused => STILL_PAUSED.to_owned(),
                     0 => "Enabled. No delivery was pending.".to_owned(),
                     1 => "Enabled. The pending delivery is sent now.".to_owned(),
                     many => format!("Enabled. {many} pending deliveries are sent now."),
@@ -111,7 +112,11 @@ impl Change {
                 let (url, events, description) = (None, None, None);
                 let update = Update { webhook_id, url, events, description, paused: Some(paused) };
                 sealpost.webhooks.update(actor, update).await.map(|updated| {
-                    let text = if updated.webhook.paused { PAUSED } else { RESUMED };
+                    let text = match (updated.webhook.paused, updated.webhook.status) {
+                        (true, _) => PAUSED,
+                        (false, WebhookStatus::Disabled) => STILL_DISABLED,
+                        (false, WebhookStatus::Enabled) => RESUMED,
+                    };
                     Flash::notice(filtered, text)
                 })
             }
@@ -123,7 +128,8 @@ impl Change {
                         1 => "1 failed delivery is sent again now.".to_owned(),
                         many => format!("{many} failed deliveries are sent again now."),
                     };
-                    Flash::notice(filtered, text)
+                    let rest = if recovered.more { MORE_FAILED } else { "" };
+                    Flash::notice(filtered, format!("{text}{rest}"))
                 })
             }
             Self::RotateSecret => {
@@ -169,5 +175,10 @@ fn change_of(user: &SignedInUser, form: &Form) -> Result<Change, PageResponse> {
     })
 }
 
+const MORE_FAILED: &str = " Further ones remain: repeat the action.";
 const PAUSED: &str = "The webhook is paused. Its deliveries are kept until you resume it.";
 const RESUMED: &str = "The webhook is resumed. Pending deliveries are sent now.";
+const STILL_DISABLED: &str =
+    "The webhook is resumed. But it is disabled: pending deliveries are sent when you enable it.";
+const STILL_PAUSED: &str =
+    "Enabled. But the webhook is paused: pending deliveries are sent when you resume it.";
