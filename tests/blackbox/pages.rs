@@ -3,3 +3,4 @@
 mod dashboard;
 mod documentation;
 mod lists;
+mod results;

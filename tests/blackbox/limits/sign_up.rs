@@ -117,7 +117,7 @@ fn invites_are_listed_and_audited_without_their_secrets(database: &Database) {
     let actions: Vec<_> = trail.iter().map(|entry| text(entry, "action")).collect();
     assert_eq!(actions, ["invite.create", "invite.create", "invite.revoke"]);
     for secret in [&plain, &noted].map(|created| text(created, "invite")) {
-        for shown in listed.iter().chain([&trail]) {
+        for shown in listed.iter().chain(&trail) {
             assert!(!shown.to_string().contains(&secret));
         }
         assert!(!server.log().contains(&secret));

@@ -213,7 +213,7 @@ fn a_database_path_that_leads_to_no_database_is_named() {
     let text = folder.path().join("notes.txt");
     fs::write(&text, "not a database").unwrap();
     for (path, word, of_commands) in [
-        (folder.path(), "leads to a folder", "no regular file"),
+        (folder.path(), "leads to a folder", "leads to a folder"),
         (&text, "no SQLite database", "not a database"),
     ] {
         let url = format!("sqlite:{}", path.display());

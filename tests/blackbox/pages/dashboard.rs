@@ -334,7 +334,7 @@ fn links_and_redirects_include_the_path_of_the_base_url(database: &Database) {
 
 fn the_cookie_is_restricted_to_this_service(database: &Database) {
     let cookie_of = |server: &Server| {
-        let response = sign_in(&server, &server.new_identity(), &[]);
+        let response = sign_in(server, &server.new_identity(), &[]);
         response.header("set-cookie").unwrap().to_owned()
     };
     let server = database.serve();

@@ -54,6 +54,8 @@ fn a_server_survives_an_outage_of_its_database() {
     }
     assert!(began.elapsed() < Duration::from_secs(30), "{:?} for eight responses", began.elapsed());
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 503));
+    let (_, reason) = server.readiness();
+    assert!(reason.starts_with("the database failed: "), "{reason}");
     server.get("/v1/ping").ok();
 
     postgres.start_again();

@@ -66,7 +66,9 @@ impl<'a> Scene<'a> {
         eventually("the witnesses cosign", SOON, || {
             let checkpoint = self.database.text("checkpoint", "log_heads");
             let size = checkpoint.lines().nth(1)?;
-            let cosigned = format!("log_heads WHERE witnessed LIKE '%\n{size}\n%— w1.%— w2.%'");
+            let cosigned = format!(
+                "log_heads WHERE witnessed LIKE '%\n{size}\n%— w1.%' AND witnessed LIKE '%— w2.%'"
+            );
             (self.database.count(&cosigned) == 1).then_some(())
         });
     }
