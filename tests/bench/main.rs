@@ -45,24 +45,8 @@ struct Options {
     /// sqlite, postgres (a private server), or the URL of a PostgreSQL server with the right to create databases
     #[arg(long, value_name = "DATABASE", default_values = ["sqlite", "postgres"])]
     database: Vec<String>,
-    /// Suite of the server
-    #[arg(long, default_value = "hybrid")]
-    suite: String,
-    /// Length of each run in seconds [default: 10, 60 for limits of a minute, 1800 for steady and horizon]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    seconds: Option<u64>,
-    /// Retention of steady in seconds
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
-    retention: u64,
-    /// Run growth with this many senders, and as many recipients, that take turns
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    active: Option<u32>,
-    /// What keeps old row versions in horizon
-    #[arg(long, value_enum, default_value_t = Holder::Transaction)]
-    holder: Holder,
-    /// Run growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk and a long time
-    #[arg(long)]
-    full: bool,
+    #[command(flatten)]
+    settings: Bench,
     /// Argument of cargo for every benchmark
     #[arg(long, hide = true)]
     bench: bool,
@@ -90,15 +74,7 @@ fn main() -> ExitCode {
 
 /// Runs the scenarios and prints the results. Returns whether a run has failed.
 fn measure_scenarios(options: Options) -> bool {
-    let bench = Bench {
-        suite: options.suite,
-        seconds: options.seconds,
-        retention: options.retention,
-        is_full: options.full,
-        active: options.active.and_then(|active| active.try_into().ok()),
-        holder: options.holder,
-        machine: Machine::look(),
-    };
+    let bench = options.settings;
     bench.machine.print();
     let mut scenarios = options.scenarios;
     if scenarios.is_empty() {

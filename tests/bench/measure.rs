@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     load::{Load, Tally},
-    measure::delivered::Delivered,
+    measure::delivered::{DELIVERY_TIMEOUT, Delivered},
     report::{Cpu, Latency, Memory, Run, number, per_second, share},
     stage::Stage,
 };
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
     let watched = watch(stage, load);
     let Watched { tally, before, at_end, .. } = &watched;
-    let delivered = Delivered::of(&stage.receiver, &tally.acknowledged);
+    let delivered = Delivered::within(&stage.receiver, &tally.acknowledged, DELIVERY_TIMEOUT);
     let after = Sample::take(stage);
     let requests = after.requests - before.requests;
     let acknowledged = u64::try_from(tally.acknowledged.len()).unwrap_or(u64::MAX);
@@ -53,12 +53,16 @@ pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
     }
 }
 
-/// Runs one interval of a long load of sends. Forgets the acknowledged envelopes, and does not wait for them.
-pub(crate) fn interval(stage: &Stage, load: Load) -> Run {
+/// Runs one interval of a long load of sends. Forgets the acknowledged envelopes, and does not wait for them. On
+/// PostgreSQL, also returns the bytes of the write-ahead log for each envelope.
+pub(crate) fn interval(stage: &Stage, load: Load) -> (Run, Option<f64>) {
+    let wal = stage.place.wal_position();
     let watched = watch(stage, load);
     let failures = (watched.refused(200) > 0).then(|| format!("{:?}", watched.tally.statuses));
     let acknowledged = number(watched.tally.accepted);
-    Run { acknowledged, failures: failures.into_iter().collect(), ..watched.run("") }
+    let run = Run { acknowledged, failures: failures.into_iter().collect(), ..watched.run("") };
+    let wal = stage.place.wal_position().zip(wal);
+    (run, wal.map(|(now, before)| number(now - before) / acknowledged))
 }
 
 /// Runs a load with this expected status for all responses but a few, and without stored envelopes.
@@ -85,7 +89,8 @@ fn watch(stage: &Stage, load: Load) -> Watched {
     let running = load.start();
     sleep_until(running.window.from);
     let before = Sample::take(stage);
-    let mut memory = Memory::new(resident(stage));
+    let mut memory = Memory::default();
+    memory.note(resident(stage));
     while Instant::now() < running.window.until {
         sleep_until(running.window.until.min(Instant::now() + LOOK_EVERY));
         memory.note(resident(stage));

@@ -66,7 +66,6 @@ pub(crate) struct Cpu {
 /// Resident memory of the largest server in the window.
 #[derive(Clone, Default, Serialize)]
 pub(crate) struct Memory {
-    pub(crate) first: f64,
     pub(crate) middle: f64,
     pub(crate) last: f64,
     pub(crate) peak: f64,
@@ -116,9 +115,6 @@ impl Run {
 
     fn row(&self) -> String {
         let (response, cpu) = (&self.answer_ms, &self.cpu_us);
-        let or_dash = |value: Option<f64>, places: usize| {
-            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.places$}"))
-        };
         let webhook = |of: fn(&Latency) -> f64| or_dash(self.webhook_ms.as_ref().map(of), 2);
         [
             format!("{:<22}", self.name),
@@ -148,13 +144,7 @@ impl Latency {
 }
 
 impl Memory {
-    /// Converts resident memory and its peak from KiB.
-    pub(crate) fn new(now: (u64, u64)) -> Self {
-        let mut memory = Self { first: number(now.0) / 1024.0, ..Self::default() };
-        memory.note(now);
-        memory
-    }
-
+    /// Adds resident memory and its peak, in KiB.
     pub(crate) fn note(&mut self, (now, peak): (u64, u64)) {
         self.last = number(now) / 1024.0;
         self.peak = number(peak) / 1024.0;
@@ -173,6 +163,24 @@ impl Finding {
         let (target, is_reached) = (format!("at most {bound}"), value <= bound);
         Self { what: what.into(), value, target, is_reached }
     }
+}
+
+/// Returns the value with this number of decimal places.
+pub(crate) fn or_dash(value: Option<f64>, places: usize) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.places$}"))
+}
+
+/// Returns the mean of a figure.
+pub(crate) fn mean<T>(among: &[T], of: impl Fn(&T) -> f64) -> f64 {
+    let count = number(u64::try_from(among.len()).unwrap_or(u64::MAX));
+    among.iter().map(of).sum::<f64>() / count
+}
+
+/// Returns the median of an odd number of values.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Returns the CPU time of one unit, in microseconds.

@@ -11,12 +11,15 @@ use super::{
     bystander::{Bystander, Experience},
     client::Client,
 };
-use crate::stage::{
-    MESSAGE_BYTES,
-    database::{Engine, Place},
-    identities::{Identities, Population},
-    receiver::Receiver,
-    server::Server,
+use crate::{
+    load::{Load, Pace},
+    stage::{
+        MESSAGE_BYTES,
+        database::{Engine, Place},
+        identities::{Identities, Population},
+        receiver::Receiver,
+        server::Server,
+    },
 };
 
 /// A database before the server starts.
@@ -77,6 +80,18 @@ impl Arena {
     /// Measures the bystander for this time.
     pub(crate) fn watch(&self, span: Duration) -> Experience {
         self.bystander.watch(&self.receiver, span)
+    }
+
+    /// Returns a load of these requests without a warm-up, at this pace on 16 connections.
+    pub(crate) fn load(&self, requests: Vec<Vec<u8>>, pace: Pace, span: Duration) -> Load {
+        Load {
+            addresses: vec![self.server.address],
+            requests: Arc::new(requests),
+            connections: 16,
+            pace,
+            warm_up: Duration::ZERO,
+            span,
+        }
     }
 }
 

@@ -52,7 +52,8 @@ impl Client {
     }
 }
 
-fn exchange(mut stream: impl Read + Write, request: &[u8]) -> io::Result<Response> {
+/// Sends a request on an open connection and returns the response.
+pub(crate) fn exchange(mut stream: impl Read + Write, request: &[u8]) -> io::Result<Response> {
     stream.write_all(request)?;
     let (mut bytes, mut part) = (Vec::new(), [0; 4096]);
     loop {

@@ -27,11 +27,6 @@ pub(crate) struct Delivered {
 }
 
 impl Delivered {
-    /// Waits until every acknowledged envelope was delivered, at most for [`DELIVERY_TIMEOUT`].
-    pub(crate) fn of(receiver: &Receiver, acknowledged: &[(EnvelopeId, Instant)]) -> Self {
-        Self::within(receiver, acknowledged, DELIVERY_TIMEOUT)
-    }
-
     /// Waits until every acknowledged envelope was delivered, at most for `timeout`.
     pub(crate) fn within(
         receiver: &Receiver,
@@ -71,5 +66,5 @@ fn latencies(
 }
 
 /// Longer than a lease, so that the sweep finds deliveries dropped from memory.
-const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
+pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -1,5 +1,4 @@
-//! Backlogs that a server drains after its start: due deliveries to many webhooks and to one, and envelopes that waited
-//! for one webhook.
+//! A backlog of due deliveries to many webhooks, which a server drains after its start.
 
 use std::{
     thread,
@@ -12,40 +11,22 @@ use crate::{
     measure::deliveries,
     report::{Cpu, Finding, Run, per_second, share},
     stage::{
-        Stage,
-        database::Engine,
-        identities::Population,
-        nodes::Nodes,
-        sealed,
-        stored::{Put, put_backlog, put_waiting},
+        Stage, database::Engine, identities::Population, nodes::Nodes, sealed, stored::put_backlog,
     },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let drained_by_one = drain(&start(bench, engine, 1, put_backlog), DUE);
-    let waited = drain(&start(bench, engine, 1, put_waiting), DUE);
-    let stage = start(bench, engine, TARGETS, put_backlog);
+    let population = Population { recipients: TARGETS, ..Population::MANY };
+    let like = sealed::envelope(&bench.suite);
+    let stage = Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
+        put_backlog(place, identities, &like, DUE);
+    });
     let drained = drain(&stage, DUE);
     let sent = deliveries("live", &stage, stage.sends(64, bench.span(10)));
     let rates = drained.delivered_per_s.zip(sent.delivered_per_s);
     let ratio = rates.map_or(f64::NAN, |(drained, live)| drained / live);
-    let to_many = Finding::at_least("drained a second over delivered live", ratio, 0.8);
-    let rates = waited.delivered_per_s.zip(drained_by_one.delivered_per_s);
-    let ratio = rates.map_or(f64::NAN, |(waited, due)| waited / due);
-    let to_new = Finding::at_least("waiting ones drained a second over due ones", ratio, 0.8);
-    let drained_by_one = Run { name: format!("{DUE} due to one webhook"), ..drained_by_one };
-    let waited = Run { name: format!("{DUE} waiting for one webhook"), ..waited };
-    let runs = vec![drained, drained_by_one, waited, sent];
-    Outcome { runs, findings: vec![to_many, to_new] }
-}
-
-/// Starts a server with a backlog that is spread evenly over the webhooks of `targets` keys.
-fn start(bench: &Bench, engine: &Engine, targets: usize, put: Put) -> Stage {
-    let population = Population { recipients: targets, ..Population::MANY };
-    let like = sealed::envelope(&bench.suite);
-    Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
-        put(place, identities, &like, DUE);
-    })
+    let finding = Finding::at_least("drained a second over delivered live", ratio, 0.8);
+    Outcome { runs: vec![drained, sent], findings: vec![finding] }
 }
 
 /// Waits for all deliveries. The rate counts from the first to the last.

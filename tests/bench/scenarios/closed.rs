@@ -4,40 +4,32 @@ use super::Outcome;
 use crate::{
     bench::Bench,
     measure::deliveries,
-    report::Finding,
+    report::{Finding, Run},
     stage::{Stage, database::Engine, identities::Population, nodes::Nodes},
 };
 
 pub(crate) fn one(bench: &Bench, engine: &Engine) -> Outcome {
-    let mut outcome = on(bench, engine, 1);
-    let findings = outcome
-        .runs
-        .iter()
-        .map(|run| Finding::at_most("median of a response, ms", run.answer_ms.p50, 0.8));
-    outcome.findings.splice(0..0, findings.collect::<Vec<_>>());
-    outcome
+    let run = on(bench, engine, 1);
+    let findings = vec![Finding::at_most("median of a response, ms", run.answer_ms.p50, 0.8)];
+    Outcome { runs: vec![run], findings }
 }
 
 pub(crate) fn sixteen(bench: &Bench, engine: &Engine) -> Outcome {
-    on(bench, engine, 16)
+    Outcome { runs: vec![on(bench, engine, 16)], findings: Vec::new() }
 }
 
 pub(crate) fn sixty_four(bench: &Bench, engine: &Engine) -> Outcome {
-    let mut outcome = on(bench, engine, 64);
+    let run = on(bench, engine, 64);
     let per_second = if bench.suite == "channel" { 11_000.0 } else { 5_500.0 };
-    let findings = outcome.runs.iter().flat_map(|run| {
-        let delivered = run.delivered_per_s.unwrap_or(0.0).min(run.answered_per_s);
-        [
-            Finding::at_least("sent and delivered a second", delivered, per_second),
-            Finding::at_most("p99 of a response, ms", run.answer_ms.p99, 30.0),
-        ]
-    });
-    outcome.findings.splice(0..0, findings.collect::<Vec<_>>());
-    outcome
+    let delivered = run.delivered_per_s.unwrap_or(0.0).min(run.answered_per_s);
+    let findings = vec![
+        Finding::at_least("sent and delivered a second", delivered, per_second),
+        Finding::at_most("p99 of a response, ms", run.answer_ms.p99, 30.0),
+    ];
+    Outcome { runs: vec![run], findings }
 }
 
-fn on(bench: &Bench, engine: &Engine, connections: usize) -> Outcome {
+fn on(bench: &Bench, engine: &Engine, connections: usize) -> Run {
     let stage = Stage::set(bench, engine, Population::MANY, Nodes::One);
-    let run = deliveries("sends", &stage, stage.sends(connections, bench.span(10)));
-    Outcome { runs: vec![run], ..Outcome::default() }
+    deliveries("sends", &stage, stage.sends(connections, bench.span(10)))
 }

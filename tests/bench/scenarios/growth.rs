@@ -18,22 +18,21 @@ use crate::{
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     if let Some(active) = bench.active {
+        let active = usize::try_from(active).expect("32 bits");
         return with_active(bench, engine, active);
     }
     // Runs with few rows before and after, so that a machine that slows down does not look like growth.
-    let runs: Vec<Run> = [FEW, if bench.is_full { FULL } else { MANY }, FEW]
-        .into_iter()
-        .map(|stored| with(bench, engine, stored))
-        .collect();
-    let findings = compared("delivered a second, with much stored over with little", 0.9, &runs);
-    Outcome { runs, findings }
+    let much = if bench.is_full { FULL } else { MANY };
+    let runs = [FEW, much, FEW].map(|stored| with(bench, engine, stored));
+    compared("delivered a second, with much stored over with little", 0.9, runs)
 }
 
 /// Compares the rate of the middle run with the mean of the others.
-fn compared(what: &str, ratio_min: f64, runs: &[Run]) -> Vec<Finding> {
-    let rates: Vec<f64> = runs.iter().filter_map(|run| run.delivered_per_s).collect();
-    let [before, middle, after] = *rates else { return Vec::new() };
-    vec![Finding::at_least(what, middle / f64::midpoint(before, after), ratio_min)]
+fn compared(what: &str, ratio_min: f64, runs: [Run; 3]) -> Outcome {
+    let [before, middle, after] =
+        runs.each_ref().map(|run| run.delivered_per_s.unwrap_or(f64::NAN));
+    let ratio = middle / f64::midpoint(before, after);
+    Outcome { runs: runs.into(), findings: vec![Finding::at_least(what, ratio, ratio_min)] }
 }
 
 /// Compares many senders and recipients that take turns with few. The database has no other rows.
@@ -51,8 +50,7 @@ fn with_active(bench: &Bench, engine: &Engine, many: usize) -> Outcome {
         let load = Load { warm_up, ..stage.sends(64, bench.span(60)) };
         deliveries(&name, &stage, load)
     });
-    let findings = compared("delivered a second, with many active over with few", 0.85, &runs);
-    Outcome { runs: runs.into(), findings }
+    compared("delivered a second, with many active over with few", 0.85, runs)
 }
 
 /// Waits until the server has finished the work that new keys and webhooks cause: entries of the transparency log, and

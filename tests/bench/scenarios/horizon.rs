@@ -7,7 +7,7 @@ use crate::{
     bench::Bench,
     load::{Load, Pace},
     measure::interval,
-    report::{Finding, Run, number},
+    report::{Finding, Run, mean, or_dash},
     stage::{Stage, database::Engine, horizon::Holder, identities::Population, nodes::Nodes},
 };
 
@@ -91,11 +91,8 @@ fn intervals(stage: &Stage, sends: &Load, name: &str, total: Duration) -> Vec<In
     sends.span = sends.span.min(total);
     let mut intervals = Vec::new();
     while started.elapsed() < total {
-        let wal = stage.place.wal_position();
-        let run = interval(stage, sends.clone());
+        let (run, wal_bytes) = interval(stage, sends.clone());
         sends.warm_up = Duration::ZERO;
-        let wal = stage.place.wal_position().zip(wal);
-        let wal_bytes = wal.map(|(now, before)| number(now - before) / run.acknowledged);
         let name = format!("{name} {:.0} s", started.elapsed().as_secs_f64());
         let interval = Interval { run: Run { name, ..run }, wal_bytes };
         interval.print();
@@ -107,11 +104,7 @@ fn intervals(stage: &Stage, sends: &Load, name: &str, total: Duration) -> Vec<In
 fn findings(before: &[Interval], held: &[Interval], after: &[Interval]) -> Vec<Finding> {
     // The first minute fills caches. Housekeeping runs once a minute, and not at the start.
     let before = before.get(4..).filter(|rest| !rest.is_empty()).unwrap_or(before);
-    let mean = |of: &dyn Fn(&Interval) -> f64, among: &[Interval]| {
-        let count = number(u64::try_from(among.len()).unwrap_or(u64::MAX));
-        among.iter().map(of).sum::<f64>() / count
-    };
-    let rate = |among: &[Interval]| mean(&Interval::rate, among);
+    let rate = |among: &[Interval]| mean(among, Interval::rate);
     let minutes = held.chunks(4).map(rate);
     let p99 = |it: &Interval| it.run.answer_ms.p99;
     let tail = after.len().saturating_sub(4);
@@ -124,7 +117,7 @@ fn findings(before: &[Interval], held: &[Interval], after: &[Interval]) -> Vec<F
         ),
         Finding::at_most(
             "p99 while held over p99 before",
-            mean(&p99, held) / mean(&p99, before),
+            mean(held, p99) / mean(before, p99),
             2.0,
         ),
         Finding::at_least(
@@ -138,7 +131,7 @@ fn findings(before: &[Interval], held: &[Interval], after: &[Interval]) -> Vec<F
         let bytes = |it: &Interval| it.wal_bytes.unwrap_or(0.0);
         findings.push(Finding::at_most(
             "bytes of the log for an envelope while held, mean",
-            mean(&bytes, held),
+            mean(held, bytes),
             3200.0,
         ));
     }
@@ -156,7 +149,7 @@ impl Interval {
             self.run.answer_ms.max,
             self.run.cpu_us(),
             self.run.cpu_us.generator,
-            self.wal_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{bytes:.0}")),
+            or_dash(self.wal_bytes, 0),
         );
     }
 }

@@ -1,7 +1,6 @@
 //! Relays beside webhooks with a URL: the time to an event, through one and two nodes, and the cost of idle connections.
 
 use std::{
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -11,11 +10,11 @@ use crate::{
     bench::Bench,
     load::{Load, Pace},
     measure::deliveries,
-    report::{Finding, Run, number},
+    report::{Finding, Run, median, number},
     stage::{
         MESSAGE_BYTES, Stage,
         database::Engine,
-        identities::{Member, Population},
+        identities::{Identities, Member, Population, make_relays},
         nodes::Nodes,
         relay_receiver::RelayReceiver,
         server::Server,
@@ -28,7 +27,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let mut outcome = Outcome { runs, findings: vec![ratio] };
     if matches!(engine, Engine::Postgres(_)) {
         let run = through_another_node(bench, engine);
-        let p99 = run.webhook_ms.map_or(f64::NAN, |ms| ms.p99);
+        let p99 = event_p99(&run);
         outcome.findings.push(Finding::at_most("p99 of an event through another node", p99, 300.0));
         outcome.runs.push(run);
     }
@@ -45,13 +44,14 @@ fn on_one_node(bench: &Bench, engine: &Engine) -> (Vec<Run>, Finding) {
     drop((measure("", false), measure("", true)));
     let pairs: Vec<_> =
         (0..PAIRS).map(|_| (measure("to a URL", false), measure("to a relay", true))).collect();
-    let p99 = |run: &Run| run.webhook_ms.map_or(f64::NAN, |ms| ms.p99);
-    let mut ratios: Vec<f64> = pairs.iter().map(|(url, relay)| p99(relay) / p99(url)).collect();
-    ratios.sort_unstable_by(f64::total_cmp);
-    let ratio = ratios.get(PAIRS / 2).copied().unwrap_or(f64::NAN);
+    let ratio = median(pairs.iter().map(|(url, relay)| event_p99(relay) / event_p99(url)));
     let what = format!("p99 of an event to a relay, over one to a URL, median of {PAIRS} pairs");
     let runs = pairs.into_iter().flat_map(|(url, relay)| [url, relay]).collect();
     (runs, Finding::at_most(what, ratio, 1.3))
+}
+
+fn event_p99(run: &Run) -> f64 {
+    run.webhook_ms.map_or(f64::NAN, |ms| ms.p99)
 }
 
 /// Sends through one node to relays that are connected to another.
@@ -96,14 +96,15 @@ fn idle(bench: &Bench, engine: &Engine) -> [Finding; 2] {
 /// Creates a stage in which every second recipient has a relay.
 fn stage(bench: &Bench, engine: &Engine, population: Population, nodes: Nodes) -> Stage {
     Stage::set_with(bench, engine, (population, nodes), |place, identities| {
-        let webhooks = identities.recipients.iter().enumerate().filter(|(at, _)| has_relay(*at));
-        let ids: Vec<_> = webhooks
-            .filter_map(|(_, one)| Some(format!("'{}'", one.webhook.as_ref()?.id)))
-            .collect();
-        let ids = ids.join(", ");
-        place.execute(&format!("UPDATE webhooks SET url = 'relay:' WHERE id IN ({ids})"));
+        let members: Vec<_> = relayed(identities).map(|(_, member)| member).collect();
+        make_relays(place, &members);
         place.settle_down();
     })
+}
+
+/// Returns the recipients with a relay, and their numbers.
+fn relayed(identities: &Identities) -> impl Iterator<Item = (usize, &Member)> {
+    identities.recipients.iter().enumerate().filter(|(at, _)| has_relay(*at))
 }
 
 fn has_relay(recipient: usize) -> bool {
@@ -113,8 +114,7 @@ fn has_relay(recipient: usize) -> bool {
 /// Connects the receivers of all relays to the first of these servers.
 fn connect(stage: &Stage, servers: &[Server]) -> RelayReceiver {
     let address = servers.first().expect("there is a node").address;
-    let recipients: Vec<(usize, &Member)> =
-        stage.identities.recipients.iter().enumerate().filter(|(at, _)| has_relay(*at)).collect();
+    let recipients: Vec<_> = relayed(&stage.identities).collect();
     RelayReceiver::connect(address, &recipients, &stage.receiver)
 }
 
@@ -129,7 +129,7 @@ fn sends(bench: &Bench, stage: &Stage, servers: &[Server], of_relays: bool) -> L
     let span = bench.span(10);
     Load {
         addresses: servers.iter().map(|server| server.address).collect(),
-        requests: Arc::new(chosen.sends(MESSAGE_BYTES).to_vec()),
+        requests: chosen.sends(MESSAGE_BYTES),
         connections: 64,
         pace: Pace::Open { per_second: 1_000 },
         warm_up: warm_up(span).min(Duration::from_secs(1)),

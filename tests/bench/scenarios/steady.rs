@@ -7,7 +7,7 @@ use crate::{
     bench::Bench,
     load::Load,
     measure::interval,
-    report::{Finding, Run, number},
+    report::{Finding, Run, mean, number, or_dash},
     stage::{
         Stage,
         database::{Engine, OldestRows},
@@ -68,15 +68,13 @@ fn measure(stage: &Stage, connections: usize, lengths: &Lengths) -> Vec<Interval
     let mut sends = stage.sends(connections, lengths.interval);
     println!("{HEAD}");
     while started.elapsed() < lengths.total {
-        let wal = stage.place.wal_position();
         let delivered = stage.receiver.count();
-        let run = interval(stage, sends.clone());
+        let (run, wal_bytes) = interval(stage, sends.clone());
         sends = Load { warm_up: Duration::ZERO, ..sends };
         let until = started.elapsed();
         let sent_before = intervals.last().map_or(0.0, |it| it.sent);
         let sent = sent_before + run.acknowledged;
         let delivered = number(stage.receiver.count() - delivered);
-        let wal = stage.place.wal_position().zip(wal);
         let mut interval = Interval {
             until,
             sent,
@@ -84,7 +82,7 @@ fn measure(stage: &Stage, connections: usize, lengths: &Lengths) -> Vec<Interval
             stored: 0.0,
             rows_ratio: 0.0,
             disk_mib: number(stage.place.bytes() >> 10) / 1024.0,
-            wal_bytes: wal.map(|(now, before)| number(now - before) / run.acknowledged),
+            wal_bytes,
             run,
         };
         interval.run.name = format!("until {:.0} s", until.as_secs_f64());
@@ -124,11 +122,7 @@ fn findings(intervals: &[Interval], lengths: &Lengths) -> Vec<Finding> {
     let warm = intervals.get(1..).unwrap_or_default();
     let first = warm.partition_point(|it| it.until <= lengths.retention);
     let (before, deleting) = warm.split_at(first);
-    let mean = |of: fn(&Interval) -> f64, among: &[Interval]| {
-        let count = number(u64::try_from(among.len()).unwrap_or(u64::MAX));
-        among.iter().map(of).sum::<f64>() / count
-    };
-    let ratio = |of: fn(&Interval) -> f64| mean(of, deleting) / mean(of, before);
+    let ratio = |of: fn(&Interval) -> f64| mean(deleting, of) / mean(before, of);
     let most =
         |of: fn(&Interval) -> f64, among: &[Interval]| among.iter().map(of).fold(0.0, f64::max);
     let least = warm.iter().map(|it| it.delivered_ratio).fold(f64::INFINITY, f64::min);
@@ -168,7 +162,7 @@ fn findings(intervals: &[Interval], lengths: &Lengths) -> Vec<Finding> {
     }
     if !is_sqlite {
         let bytes = |it: &Interval| it.wal_bytes.unwrap_or(0.0) * it.run.acknowledged;
-        let wal = mean(bytes, warm) / mean(|it| it.run.acknowledged, warm);
+        let wal = mean(warm, bytes) / mean(warm, |it| it.run.acknowledged);
         findings.push(Finding::at_most("bytes of the log for an envelope, mean", wal, 3200.0));
         // PostgreSQL logs whole pages after each checkpoint, so an interval with a checkpoint has more.
         let worst = most(|it| it.wal_bytes.unwrap_or(0.0), warm);
@@ -190,7 +184,7 @@ impl Interval {
             self.delivered_ratio,
             self.rows_ratio,
             self.disk_mib,
-            self.wal_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{bytes:.0}")),
+            or_dash(self.wal_bytes, 0),
         );
     }
 }

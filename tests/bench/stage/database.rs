@@ -12,7 +12,7 @@ use std::{
 };
 
 use diesel::{
-    Connection as _, PgConnection, RunQueryDsl as _, SqliteConnection,
+    Connection as _, RunQueryDsl as _, SqliteConnection,
     connection::SimpleConnection,
     dsl::sql,
     sql_types::{BigInt, Nullable, Text},
@@ -157,8 +157,7 @@ impl Place {
     /// Runs the database's own maintenance after many inserts, so that it does not run during a measurement.
     pub(crate) fn settle_down(&self) {
         if let Some(made) = &self.made {
-            let mut connection =
-                PgConnection::establish(made.url()).expect("the database accepts connections");
+            let mut connection = postgres::connect(made.url());
             connection.batch_execute("VACUUM (ANALYZE)").expect("the database can be vacuumed");
             connection.batch_execute("CHECKPOINT").expect("the bench may checkpoint");
         } else {

@@ -123,9 +123,31 @@ impl Identities {
 impl Member {
     /// Returns `POST /v1/channel/send` with this body.
     pub(crate) fn send(&self, body: &str) -> Vec<u8> {
-        let key = format!("X-DID-API-Key: {}\r\n", self.key);
-        send_request(&self.token, &key, body)
+        self.post("/v1/channel/send", body)
     }
+
+    /// Returns a POST request of the key.
+    pub(crate) fn post(&self, path: &str, body: &str) -> Vec<u8> {
+        let headers =
+            format!("Authorization: Bearer {}\r\nX-DID-API-Key: {}\r\n", self.token, self.key);
+        post(path, &headers, body)
+    }
+}
+
+/// Turns the webhooks of these members into relays, before a server starts.
+pub(crate) fn make_relays(place: &Place, members: &[&Member]) {
+    let id = |member: &&Member| Some(format!("'{}'", member.webhook.as_ref()?.id));
+    let ids = members.iter().filter_map(id).collect::<Vec<_>>().join(", ");
+    place.execute(&format!("UPDATE webhooks SET url = 'relay:' WHERE id IN ({ids})"));
+}
+
+/// Returns a send from each member to the next one.
+pub(crate) fn ring(members: &[Member]) -> Vec<Vec<u8>> {
+    let next = members.iter().cycle().skip(1);
+    let send = |(from, to): (&Member, &Member)| {
+        from.send(&format!(r#"{{"to":"{}","message":"hello"}}"#, to.key))
+    };
+    members.iter().zip(next).map(send).collect()
 }
 
 /// Returns `POST /v1/channel/send`. `key` is a header line, or empty.

@@ -29,14 +29,10 @@ impl Server {
         command.args(["serve", "--dev", "--log", "error", "--suite", suite]);
         command.args(["--listen", "127.0.0.1:0", "--ops-listen", "off"]).args(more);
         place.name_to(&mut command);
-        Self::start(command)
-    }
-
-    /// Starts any server that prints a first line with its address at the end.
-    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let out = child.stdout.take().expect("standard output is piped");
         let (mut out, mut line) = (BufReader::new(out), String::new());
+        // The address is at the end of the first line.
         out.read_line(&mut line).expect("its output is text");
         let address = line.trim().rsplit('/').next().and_then(|address| address.parse().ok());
         Self { address: address.expect("the server prints its address"), child, _out: out }

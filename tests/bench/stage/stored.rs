@@ -6,7 +6,7 @@ use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta,
     Event, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash,
     Wrapped,
-    ports::{Durability, StoreError, WaitingEnvelope, WriteSet},
+    ports::{Durability, StoreError, WriteSet},
 };
 use sealpost_storage::Database;
 use sealpost_wallet::random;
@@ -41,9 +41,6 @@ impl Stored {
     }
 }
 
-/// A function that inserts this number of envelopes with undelivered events.
-pub(crate) type Put = fn(&Place, &Identities, &Envelope, u64);
-
 /// Inserts envelopes with a due delivery without a lease.
 pub(crate) fn put_backlog(place: &Place, identities: &Identities, like: &Envelope, count: u64) {
     let (database, like) = (place.open(), recent(like));
@@ -59,25 +56,8 @@ pub(crate) fn put_backlog(place: &Place, identities: &Identities, like: &Envelop
     place.settle_down();
 }
 
-/// Inserts envelopes that wait for the webhooks of these identities. The registration of the webhooks has requested the
-/// transfer, so the first server begins with it.
-pub(crate) fn put_waiting(place: &Place, identities: &Identities, like: &Envelope, count: u64) {
-    let (database, like) = (place.open(), recent(like));
-    in_batches(count, |numbers| {
-        let mut changes = WriteSet::default();
-        for number in numbers {
-            let envelope = envelope(&like, identities, number);
-            let EnvelopeMeta { id, recipient, .. } = envelope.meta;
-            changes.waiting.push(WaitingEnvelope { envelope_id: id, recipient });
-            changes.envelopes.push(Arc::new(envelope));
-        }
-        store(&database, &changes)
-    });
-    place.settle_down();
-}
-
 /// Returns a copy of an envelope for the next pair. The id and the time grow with the number.
-pub(crate) fn envelope(like: &Envelope, identities: &Identities, number: u64) -> Envelope {
+fn envelope(like: &Envelope, identities: &Identities, number: u64) -> Envelope {
     let at = like.meta.timestamp.plus(Duration::from_millis(number * EVERY_MS));
     let meta = EnvelopeMeta {
         id: EnvelopeId::new(at, random().expect(RANDOMNESS)),
@@ -90,11 +70,7 @@ pub(crate) fn envelope(like: &Envelope, identities: &Identities, number: u64) ->
 }
 
 /// Returns the delivery of the envelope.
-pub(crate) fn delivery(
-    meta: &EnvelopeMeta,
-    identities: &Identities,
-    number: u64,
-) -> LeasedDelivery {
+fn delivery(meta: &EnvelopeMeta, identities: &Identities, number: u64) -> LeasedDelivery {
     let recipient = of_turn(&identities.recipients, number);
     let webhook = recipient.webhook.as_ref().expect("a recipient has a webhook");
     LeasedDelivery {

@@ -38,18 +38,6 @@ fn a_delivery_is_sent_and_its_outcome_recorded() {
 }
 
 #[test]
-fn one_connection_carries_many_requests() {
-    let receiver = Receiver::start(|_| OK);
-    let fixture = Fixture::start(settings());
-    let target = target(1, &receiver.url(), SECRET);
-    for envelope in 0..5 {
-        fixture.submit(&target, envelope);
-        fixture.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
-    }
-    assert_eq!(receiver.connections(), 1);
-}
-
-#[test]
 fn a_failed_delivery_is_retried_by_the_schedule_and_keeps_its_id() {
     let receiver = Receiver::start(|_| {
         Reply::Bytes(b"HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n")
@@ -77,40 +65,6 @@ fn a_failed_delivery_is_retried_by_the_schedule_and_keeps_its_id() {
     let last = fixture.outbox.wait_for_results(3)[2].clone();
     assert_eq!(last.outcome, Outcome::Exhausted(AttemptFailure::HttpStatus(500)));
     assert!(fixture.outbox.row(id).is_over);
-}
-
-#[test]
-fn a_response_without_end_counts_by_its_status() {
-    let endless = Receiver::start(|_| {
-        Reply::HangAfter(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\nand so on")
-    });
-    let long = Receiver::start(|_| {
-        let body = vec![b'x'; 100_000];
-        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n".as_slice();
-        Reply::HangAfter(Vec::leak([head, &body].concat()))
-    });
-    let fixture = Fixture::start(settings());
-    fixture.submit(&target(1, &endless.url(), SECRET), 0);
-    fixture.submit(&target(2, &long.url(), SECRET), 0);
-    let results = fixture.outbox.wait_for_results(2);
-    assert!(results.iter().all(|results| results.outcome == Outcome::Succeeded));
-}
-
-#[test]
-fn a_hanging_target_does_not_delay_another() {
-    let hanging = Receiver::start(|_| Reply::Hang);
-    let well = Receiver::start(|_| OK);
-    let fixture = Fixture::start(Settings { in_flight_max: 16, ..endless() });
-    let (stuck, fine) = (target(1, &hanging.url(), SECRET), target(2, &well.url(), SECRET));
-    for envelope in 0..100 {
-        fixture.submit(&stuck, envelope);
-    }
-    for envelope in 0..100 {
-        fixture.submit(&fine, envelope);
-    }
-    let results = fixture.outbox.wait_for_results(100);
-    assert!(results.iter().all(|results| results.id.webhook_id == fine.webhook_id));
-    assert!(hanging.connections() <= 8);
 }
 
 #[test]

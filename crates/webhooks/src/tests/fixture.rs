@@ -168,6 +168,15 @@ impl Fixture {
         envelopes.map(|envelope| self.submit(target, envelope)).collect()
     }
 
+    /// Submits deliveries one after the other, each after the result of the one before. Returns all results.
+    pub(crate) fn submit_in_turn(&self, target: &Arc<Target>, count: u32) -> Vec<AttemptResult> {
+        for envelope in 0..count {
+            self.submit(target, envelope);
+            self.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
+        }
+        self.outbox.wait_for_results(usize::try_from(count).unwrap())
+    }
+
     /// Passes all deliveries to the dispatcher in one call, so that no attempt starts before the last of them has
     /// arrived.
     pub(crate) fn submit_together(&self, target: &Arc<Target>, envelopes: Range<u32>) {

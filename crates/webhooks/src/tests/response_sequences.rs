@@ -25,12 +25,7 @@ fn results(receiver: &Receiver, events: usize) -> Vec<AttemptResult> {
     // No circuit breaker defers an event.
     let settings = Settings { breaker_failures: u32::MAX, ..settings() };
     let fixture = Fixture::start(settings);
-    let target = target(1, &receiver.url(), SECRET);
-    for event in 0..events {
-        fixture.submit(&target, u32::try_from(event).unwrap());
-        fixture.outbox.wait_for_results(event + 1);
-    }
-    fixture.outbox.wait_for_results(events)
+    fixture.submit_in_turn(&target(1, &receiver.url(), SECRET), u32::try_from(events).unwrap())
 }
 
 fn status(result: &AttemptResult) -> u16 {

@@ -47,7 +47,7 @@ fn a_result_has_the_response_and_the_duration() {
 }
 
 #[test]
-fn a_success_has_its_response_and_a_timeout_has_none() {
+fn a_success_has_its_response_and_a_timeout_has_none_and_is_retried_after_a_minute() {
     let result = result_with(settings(), b"HTTP/1.1 204 No Content\r\n\r\n");
     assert_eq!(result.outcome, Outcome::Succeeded);
     assert_eq!(result.response, Some(ReceiverResponse { status: 204, excerpt: String::new() }));
@@ -56,6 +56,7 @@ fn a_success_has_its_response_and_a_timeout_has_none() {
     let result = result_at(Settings { timeout, ..settings() }, &hanging.url());
     assert_eq!((failure(&result), &result.response), (AttemptFailure::Timeout, &None));
     assert!(result.duration_ms >= 150, "{}", result.duration_ms);
+    assert!(pause(&result) >= Duration::from_mins(1));
 }
 
 #[test]
@@ -82,11 +83,7 @@ fn a_body_of_sixteen_kibibytes_keeps_its_connection_and_a_longer_one_closes_it()
         let response = leaked(&[head.as_bytes(), &vec![b'x'; length]]);
         let receiver = Receiver::start(move |_| Reply::Bytes(response));
         let fixture = Fixture::start(settings());
-        let target = target(1, &receiver.url(), SECRET);
-        for envelope in 0..2 {
-            fixture.submit(&target, envelope);
-            fixture.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
-        }
+        fixture.submit_in_turn(&target(1, &receiver.url(), SECRET), 2);
         assert_eq!(receiver.connections(), connections, "{length}");
     }
 }
@@ -96,13 +93,9 @@ fn a_connection_by_http_1_0_is_reused_only_if_the_receiver_offers_it() {
     let connections = |reply: fn() -> Reply| {
         let receiver = Receiver::start(move |_| reply());
         let fixture = Fixture::start(settings());
-        let target = target(1, &receiver.url(), SECRET);
-        for envelope in 0..5 {
-            fixture.submit(&target, envelope);
-            let results = fixture.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
-            let last = results.last().unwrap();
-            assert_eq!(last.outcome, Outcome::Succeeded);
-            assert_eq!(last.response.as_ref().unwrap().excerpt, "fine");
+        for result in fixture.submit_in_turn(&target(1, &receiver.url(), SECRET), 5) {
+            assert_eq!(result.outcome, Outcome::Succeeded);
+            assert_eq!(result.response.unwrap().excerpt, "fine");
         }
         receiver.connections()
     };
@@ -127,6 +120,11 @@ fn a_slow_response_is_bounded_in_time() {
     assert_eq!(result.outcome, Outcome::Succeeded);
     assert!(result.duration_ms < 10_000, "{}", result.duration_ms);
     body.wait_for_cut(1);
+
+    let silent = Receiver::start(|_| {
+        Reply::HangAfter(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\nand so on")
+    });
+    assert_eq!(result_at(settings(), &silent.url()).outcome, Outcome::Succeeded);
 
     let head = Receiver::start(|_| Reply::Drip(b"HTTP/1.1 200 OK\r\nx-slow: "));
     let timeout = Duration::from_millis(300);
@@ -169,14 +167,6 @@ fn overloaded_receivers_get_a_minute_and_their_retry_after() {
         let pause = pause(&result_with(settings(), head.as_bytes())).as_millis();
         assert!((from_s * 1000..=to_s * 1000).contains(&pause), "{response}: {pause} ms");
     }
-}
-
-#[test]
-fn a_timeout_is_retried_after_a_minute() {
-    let timeout = Duration::from_millis(100);
-    let hanging = Receiver::start(|_| Reply::Hang);
-    let result = result_at(Settings { timeout, ..settings() }, &hanging.url());
-    assert!(pause(&result) >= Duration::from_mins(1));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A burst to a slow receiver that becomes quick: how long the last event takes.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use crate::{
     adversary::{
@@ -11,7 +11,7 @@ use crate::{
     load::{Load, Pace},
     measure::delivered::Delivered,
     stage::{
-        identities::{Tenant, unbounded},
+        identities::{Tenant, ring, unbounded},
         receiver::Receiver,
     },
 };
@@ -25,16 +25,8 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
     let arena = ground.serve();
     let alone = arena.watch_alone(trial);
     let span = trial.pick(Duration::from_secs(8), Duration::from_millis(400));
-    let burst = Load {
-        addresses: vec![arena.server.address],
-        requests: Arc::new(vec![
-            member.send(&format!(r#"{{"to":"{}","message":"burst"}}"#, member.key)),
-        ]),
-        connections: 32,
-        pace: Pace::Open { per_second: trial.pick(1000, 200) },
-        warm_up: Duration::ZERO,
-        span,
-    };
+    let pace = Pace::Open { per_second: trial.pick(1000, 200) };
+    let burst = Load { connections: 32, ..arena.load(ring(&[member]), pace, span) };
     let running = burst.start();
     let attacked = arena.watch(span);
     let sent = running.join();

@@ -3,19 +3,16 @@
 use std::{
     io::{ErrorKind, Read as _, Write as _},
     net::TcpStream,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
     thread,
     time::Duration,
 };
 
 use crate::{
     adversary::{Outcome, Trial, arena::Ground, table::Figure},
-    load::{Load, Pace},
+    load::Pace,
     stage::{
-        identities::{Member, Tenant, unbounded},
+        identities::{Tenant, make_relays, ring, unbounded},
         receiver::Receiver,
         relay_receiver::{text_frame, try_open},
     },
@@ -26,22 +23,12 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
     let tenant = Tenant { keys: trial.pick(64, 8), webhooks_of_key: 1, plan: unbounded(1_000_000) };
     let receiver = Receiver::start(tenant.targets());
     let members = tenant.activate(&ground.place, &receiver);
-    let ids: Vec<_> =
-        members.iter().filter_map(|it| Some(format!("'{}'", it.webhook.as_ref()?.id))).collect();
-    let ids = ids.join(", ");
-    ground.place.execute(&format!("UPDATE webhooks SET url = 'relay:' WHERE id IN ({ids})"));
+    make_relays(&ground.place, &members.iter().collect::<Vec<_>>());
     let arena = ground.serve();
     let alone = arena.watch_alone(trial);
     let server = arena.server.address;
     let span = trial.attacked();
-    let sends = Load {
-        addresses: vec![server],
-        requests: Arc::new(sends(&members)),
-        connections: 16,
-        pace: Pace::Open { per_second: 350 },
-        warm_up: Duration::ZERO,
-        span,
-    };
+    let sends = arena.load(ring(&members), Pace::Open { per_second: 350 }, span);
     let (is_over, opened) = (AtomicBool::new(false), AtomicU32::new(0));
     let attacked = thread::scope(|scope| {
         let kinds = [never_answer, answer_nothing_asked, trickle, refuse].into_iter().cycle();
@@ -111,15 +98,6 @@ fn refuse(mut stream: TcpStream, is_over: &AtomicBool) {
             Err(_) => return,
         }
     }
-}
-
-/// Returns a send from each key to the next key.
-fn sends(members: &[Member]) -> Vec<Vec<u8>> {
-    let next = members.iter().cycle().skip(1);
-    let send = |(from, to): (&Member, &Member)| {
-        from.send(&format!(r#"{{"to":"{}","message":"relay"}}"#, to.key))
-    };
-    members.iter().zip(next).map(send).collect()
 }
 
 /// Time between two connections of an attacker.

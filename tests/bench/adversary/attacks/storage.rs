@@ -16,6 +16,7 @@ use crate::{
         client::{Client, Response},
         table::Figure,
     },
+    stage::identities::Member,
     wire::post,
 };
 
@@ -23,7 +24,7 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
     let arena = Ground::new(trial.engine).serve();
     let alone = arena.watch_alone(trial);
     let client = Client { server: arena.server.address, address: Ipv4Addr::LOCALHOST, tls: None };
-    let accounts: Vec<_> = (0..trial.pick(40, 4)).filter_map(|_| Account::open(&client)).collect();
+    let accounts: Vec<_> = (0..trial.pick(40, 4)).filter_map(|_| open_account(&client)).collect();
     let (is_over, stored) = (AtomicBool::new(false), AtomicU32::new(0));
     let attacked = thread::scope(|scope| {
         for part in accounts.chunks(accounts.len().div_ceil(THREADS).max(1)) {
@@ -41,42 +42,32 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
     Outcome { alone, attacked, figures }
 }
 
-/// An account with one key and a session.
-struct Account {
-    key: String,
-    token: String,
+/// Opens an account with one key and a session. Returns `None` if the server refuses.
+fn open_account(client: &Client) -> Option<Member> {
+    let activated = ask(client, "/v1/did/activate", r#"{"label":"filler"}"#)?;
+    let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
+    let account_id = text(&activated, "account_id")?;
+    let login_secret = text(&activated, "login_secret")?;
+    let login = format!(r#"{{"account_id":"{account_id}","login_secret":"{login_secret}"}}"#);
+    let session = ask(client, "/v1/auth/login", &login)?;
+    Some(Member {
+        key: text(&activated, "api_key_id")?.parse().ok()?,
+        token: text(&session, "session_token")?.into(),
+        webhook: None,
+    })
 }
 
-impl Account {
-    /// Returns `None` if the server refuses.
-    fn open(client: &Client) -> Option<Self> {
-        let activated = ask(client, "/v1/did/activate", r#"{"label":"filler"}"#)?;
-        let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
-        let account_id = text(&activated, "account_id")?;
-        let login_secret = text(&activated, "login_secret")?;
-        let login = format!(r#"{{"account_id":"{account_id}","login_secret":"{login_secret}"}}"#);
-        let session = ask(client, "/v1/auth/login", &login)?;
-        Some(Self { key: text(&activated, "api_key_id")?, token: text(&session, "session_token")? })
-    }
-
-    /// Sends a large message to itself. Returns whether the message was stored.
-    fn send_large(&self, client: &Client) -> bool {
-        let message = "x".repeat(usize::try_from(MESSAGE_BYTES).expect("32 bits"));
-        let body = format!(r#"{{"to":"{}","message":"{message}"}}"#, self.key);
-        let headers =
-            format!("Authorization: Bearer {}\r\nX-DID-API-Key: {}\r\n", self.token, self.key);
-        let response = client.ask(&post("/v1/channel/send", &headers, &body));
-        response.is_ok_and(|response| response.status == 200)
-    }
-}
-
-/// Sends from the accounts in turn until the run is over. Counts stored messages.
-fn send_large(client: &Client, accounts: &[Account], is_over: &AtomicBool, stored: &AtomicU32) {
+/// Sends large messages from the accounts in turn, each to itself, until the run is over. Counts stored messages.
+fn send_large(client: &Client, accounts: &[Member], is_over: &AtomicBool, stored: &AtomicU32) {
+    let message = "x".repeat(usize::try_from(MESSAGE_BYTES).expect("32 bits"));
     for account in accounts.iter().cycle() {
         if is_over.load(Ordering::Relaxed) {
             return;
         }
-        stored.fetch_add(account.send_large(client).into(), Ordering::Relaxed);
+        let body = format!(r#"{{"to":"{}","message":"{message}"}}"#, account.key);
+        let response = client.ask(&account.send(&body));
+        let is_stored = response.is_ok_and(|response| response.status == 200);
+        stored.fetch_add(is_stored.into(), Ordering::Relaxed);
         thread::sleep(PAUSE);
     }
 }

@@ -1,6 +1,6 @@
 //! Well-formed but unknown session tokens, each a different one.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use sealpost_domain::ApiKeyId;
 use sealpost_wallet::SessionToken;
@@ -17,15 +17,10 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
     let alone = arena.watch_alone(trial);
     let key = arena.identities.senders.first().expect("the bystander has keys").key;
     let span = trial.attacked() + Duration::from_secs(1);
-    let requests = Load {
-        addresses: vec![arena.server.address],
-        requests: Arc::new((0..TOKENS).map(|number| request(number, key)).collect()),
-        connections: trial.pick(64, 4),
-        pace: Pace::Closed,
-        warm_up: Duration::ZERO,
-        span,
-    };
-    let running = requests.start();
+    let requests = (0..TOKENS).map(|number| request(number, key)).collect();
+    let connections = trial.pick(64, 4);
+    let load = Load { connections, ..arena.load(requests, Pace::Closed, span) };
+    let running = load.start();
     let attacked = arena.watch(trial.attacked());
     let refused = running.join().with_status(401);
     let value = format!("{:.0}", per_second(refused, span));

@@ -1,7 +1,6 @@
 //! Keys that register and delete webhooks, about 150 changes a second together.
 
 use std::{
-    io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
     thread,
@@ -9,12 +8,17 @@ use std::{
 };
 
 use crate::{
-    adversary::{Outcome, Trial, arena::Ground, table::Figure},
+    adversary::{
+        Outcome, Trial,
+        arena::{Arena, Ground},
+        bystander::Experience,
+        client::{Response, exchange},
+        table::Figure,
+    },
     stage::{
         identities::{Member, Tenant, unbounded},
         receiver::Receiver,
     },
-    wire::{frame, post},
 };
 
 pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
@@ -25,12 +29,24 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
     let changers = tenant.activate(&ground.place, &receiver);
     let arena = ground.serve();
     let alone = arena.watch_alone(trial);
-    let (address, url) = (arena.server.address, receiver.url(0));
     let pause = trial.pick(PAUSE, Duration::from_millis(20));
+    let (attacked, rate) = beside_changes(trial, &arena, &changers, &receiver.url(0), pause);
+    Outcome { alone, attacked, figures: vec![rate] }
+}
+
+/// Measures the bystander while each changer registers and deletes a webhook. Also returns the rate of changes.
+pub(super) fn beside_changes(
+    trial: &Trial<'_>,
+    arena: &Arena,
+    changers: &[Member],
+    url: &str,
+    pause: Duration,
+) -> (Experience, Figure) {
+    let address = arena.server.address;
     let (is_over, count) = (AtomicBool::new(false), AtomicU32::new(0));
     let (attacked, took) = thread::scope(|scope| {
-        for changer in &changers {
-            scope.spawn(|| change(address, changer, &url, pause, (&is_over, &count)));
+        for changer in changers {
+            scope.spawn(|| change(address, changer, url, pause, (&is_over, &count)));
         }
         let began = Instant::now();
         let attacked = arena.watch(trial.attacked());
@@ -38,11 +54,11 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
         (attacked, began.elapsed())
     });
     let value = format!("{:.0}", f64::from(count.into_inner()) / took.as_secs_f64());
-    Outcome { alone, attacked, figures: vec![Figure { what: "changes a second", value }] }
+    (attacked, Figure { what: "changes a second", value })
 }
 
 /// Registers and deletes a webhook until the run is over. Counts successful changes.
-pub(super) fn change(
+fn change(
     address: SocketAddr,
     by: &Member,
     url: &str,
@@ -53,35 +69,24 @@ pub(super) fn change(
     let register = format!(r#"{{"url":"{url}","events":["envelope.received"]}}"#);
     while !is_over.load(Ordering::Relaxed) {
         thread::sleep(pause);
-        let (status, body) = request(&mut stream, by, "/v1/webhooks/register", &register);
-        if status != 200 {
+        let registered = request(&mut stream, by, "/v1/webhooks/register", &register);
+        if registered.status != 200 {
             continue;
         }
         count.fetch_add(1, Ordering::Relaxed);
+        let body = String::from_utf8_lossy(&registered.body);
         let rest = body.split(r#""webhook_id":""#).nth(1);
         let webhook_id = rest.and_then(|rest| rest.split('"').next());
         let webhook_id = webhook_id.expect("a new webhook has an id");
         let delete = format!(r#"{{"action":"delete","webhook_id":"{webhook_id}"}}"#);
         thread::sleep(pause);
-        while request(&mut stream, by, "/v1/webhooks", &delete).0 != 200 {}
+        while request(&mut stream, by, "/v1/webhooks", &delete).status != 200 {}
         count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Sends a request and returns status and body of the response.
-fn request(stream: &mut TcpStream, by: &Member, path: &str, body: &str) -> (u16, String) {
-    let headers = format!("Authorization: Bearer {}\r\nX-DID-API-Key: {}\r\n", by.token, by.key);
-    stream.write_all(&post(path, &headers, body)).expect("the server reads");
-    let mut bytes = Vec::new();
-    let mut part = [0; 4096];
-    loop {
-        let read = stream.read(&mut part).expect("the server responds");
-        assert!(read > 0, "the server closed the connection");
-        bytes.extend_from_slice(part.get(..read).unwrap_or_default());
-        if let Some(response) = frame(&bytes) {
-            return (response.status(), String::from_utf8_lossy(response.body).into_owned());
-        }
-    }
+fn request(stream: &mut TcpStream, by: &Member, path: &str, body: &str) -> Response {
+    exchange(stream, &by.post(path, body)).expect("the server responds")
 }
 
 /// The number of changers. Each has its own key and connection.
