@@ -8,7 +8,7 @@ mod score;
 
 pub use assessment::{
     Assessment, AssessmentMetric, AssessmentMetrics, BadgeDenial, Threshold, UnmetThreshold,
-    check_thresholds,
+    check_thresholds, unmet_thresholds,
 };
 pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};
 pub use circuit::{

@@ -22,7 +22,7 @@ pub use badges::{
     Assessment, AssessmentMetric, AssessmentMetrics, Attestation, Badge, BadgeDenial, BadgeStatus,
     CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit, CircuitReport, Circuits,
     ComplianceCheck, Jurisdiction, Revocation, Score, ScoreFault, StatusPosition, Threshold,
-    UnmetThreshold, check_thresholds,
+    UnmetThreshold, check_thresholds, unmet_thresholds,
 };
 pub use deceptive_text::TextFault;
 pub use errors::{AllowanceAdvice, Code, Refusal, with_causes};

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
+use chrono::{DateTime, SecondsFormat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -72,12 +72,13 @@ pub struct TimeFault;
 impl FromStr for Timestamp {
     type Err = TimeFault;
 
-    /// Parses ISO 8601 with an offset from UTC. A date without time means the start of that day in UTC.
+    /// Parses ISO 8601 with an offset from UTC. A date without time means the start of that day in UTC. Refuses an
+    /// instant that has no text form in UTC.
     fn from_str(text: &str) -> Result<Self, TimeFault> {
-        let day = || text.parse().map(|day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc());
-        let instant = DateTime::parse_from_rfc3339(text).map(|instant| instant.to_utc());
-        let instant = instant.or_else(|_no_instant| day()).map_err(|_neither| TimeFault)?;
-        Ok(Self(instant.timestamp_millis()))
+        let day = || DateTime::parse_from_rfc3339(&format!("{text}T00:00:00Z"));
+        let instant = DateTime::parse_from_rfc3339(text).or_else(|_no_instant| day());
+        let millis = instant.map_err(|_neither| TimeFault)?.timestamp_millis();
+        if (FIRST_MS..=LAST_MS).contains(&millis) { Ok(Self(millis)) } else { Err(TimeFault) }
     }
 }
 
@@ -187,6 +188,21 @@ mod tests {
         }
         for text in ["", "tomorrow", "2027-02-30", "2027-01-31T12:00:00", "31.01.2027"] {
             assert_eq!(read(text), Err(TimeFault), "{text}");
+        }
+        for text in ["2027-1-1", " 2027-01-01", " 2027-1-01", "+2027-01-01", "2027-01-01 "] {
+            assert_eq!(read(text), Err(TimeFault), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_instant_outside_the_years_0_to_9999_is_refused() {
+        for text in [
+            "+262142-12-31",
+            "-0001-01-01",
+            "0000-01-01T00:00:00+01:00",
+            "9999-12-31T23:59:59-01:00",
+        ] {
+            assert_eq!(text.parse::<Timestamp>(), Err(TimeFault), "{text}");
         }
     }
 }

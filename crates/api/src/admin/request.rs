@@ -6,7 +6,9 @@ use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
 use futures_util::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use sealpost_domain::Refusal;
-use sealpost_service::{Operator, OperatorCall, OperatorError, OperatorRole, SignedInOperator};
+use sealpost_service::{
+    Operator, OperatorCall, OperatorError, OperatorRole, SignedInOperator, check_reason,
+};
 use serde::Serialize;
 
 use super::state::AdminState;
@@ -39,9 +41,7 @@ impl Member for Reason {
         if text.is_empty() {
             return Err(Refusal::MissingField { field });
         }
-        if text.chars().count() > REASON_LEN_MAX {
-            return Err(invalid(field, format!("must have at most {REASON_LEN_MAX} characters")));
-        }
+        check_reason(&text).map_err(|problem| invalid(field, problem))?;
         Ok(Self(text))
     }
 }
@@ -102,5 +102,3 @@ impl<B: RequestBody, const IS_ACT: bool> FromRequest for OperatorRequest<B, IS_A
         })
     }
 }
-
-const REASON_LEN_MAX: usize = 1_000;

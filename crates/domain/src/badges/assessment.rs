@@ -142,13 +142,18 @@ pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDe
             UnmetThreshold::new(AssessmentMetric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
         return Err(BadgeDenial::Drift(over));
     }
+    let unmet = unmet_thresholds(found);
+    if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }
+}
+
+/// Returns all unmet thresholds, in the order of [`AssessmentMetric::ALL`], also if drift exceeds its hard limit.
+pub fn unmet_thresholds(found: Option<&AssessmentMetrics>) -> Vec<UnmetThreshold> {
     let unmet = AssessmentMetric::ALL.into_iter().filter_map(|metric| {
         let (value, bound) = (found.map(|metrics| metric.score(metrics)), metric.threshold());
         let is_met = value.is_some_and(|value| bound.is_met(value));
         (!is_met).then(|| UnmetThreshold::new(metric, value, bound))
     });
-    let unmet: Vec<_> = unmet.collect();
-    if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }
+    unmet.collect()
 }
 
 const DRIFT_HARD_LIMIT: Threshold = Threshold::AtMost(Score::hundredths(30));

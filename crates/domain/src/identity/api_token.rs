@@ -35,11 +35,11 @@ pub struct ApiToken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenScope {
-    /// Open envelopes.
+    /// Open envelopes, and get evidence about received ones.
     Open,
-    /// Read the status of the key, its webhooks and their deliveries, and find identities.
+    /// Read the status of the key, its webhooks and their deliveries, find identities, and list sent messages.
     Read,
-    /// Send messages, and read the receipts (delivery states) of sent messages.
+    /// Send messages, also in batches, list sent messages, and get their receipts (delivery states) and evidence.
     Send,
     /// Register and manage webhooks.
     Webhooks,

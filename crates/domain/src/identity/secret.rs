@@ -13,6 +13,14 @@ impl TokenHash {
     pub fn short_name(&self) -> String {
         hex::encode(&self.0[..NAME_LEN])
     }
+
+    /// Returns the lowest and the highest hash with a [short name](Self::short_name). `None` if no hash has this name.
+    pub fn range_of(name: &str) -> Option<(Self, Self)> {
+        let (mut lowest, mut highest) = ([0; 32], [0xff; 32]);
+        hex::decode_to_slice(name, &mut lowest[..NAME_LEN]).ok()?;
+        highest[..NAME_LEN].copy_from_slice(&lowest[..NAME_LEN]);
+        Some((Self(lowest), Self(highest)))
+    }
 }
 
 impl fmt::Debug for TokenHash {

@@ -82,8 +82,9 @@ impl HealthReport {
 
 impl WebhookHealth {
     /// Applies a summary of attempts to the health. Summaries may arrive in any order, so a recorded success or failure
-    /// stays if it is newer than the summary. Returns the changes that these attempts make.
+    /// stays if it is newer than the summary by at most five minutes. Returns the changes that these attempts make.
     pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> HealthChange {
+        self.forget_wrong_times(report);
         let has_succeeded = report.success_at > self.last_success_at;
         self.last_success_at = self.last_success_at.max(report.success_at);
         if self.failing_since <= self.last_success_at {
@@ -121,6 +122,19 @@ impl WebhookHealth {
         HealthChange { disabled, failing_since }
     }
 
+    /// Forgets the times that a wrong clock recorded: those that are too far after the newest attempt of the summary.
+    fn forget_wrong_times(&mut self, report: &HealthReport) {
+        let failed_at = report.failure.as_ref().map(|failure| failure.at);
+        let Some(newest) = report.success_at.max(failed_at) else { return };
+        let is_possible = |at: &Timestamp| *at <= newest.plus(AHEAD_MAX);
+        self.last_success_at = self.last_success_at.filter(is_possible);
+        self.last_failure = self.last_failure.take().filter(|last| is_possible(&last.at));
+        self.failing_since = self.failing_since.filter(is_possible);
+        if self.failing_since.is_none() {
+            self.failed_attempts = 0;
+        }
+    }
+
     /// Returns the time of the first failure if all attempts failed for at least `time`, measured from the first to the
     /// newest failure. Time after the newest failure does not count, because no attempt was made.
     fn failing_for(&self, time: Duration) -> Option<Timestamp> {
@@ -129,6 +143,9 @@ impl WebhookHealth {
     }
 }
 
+/// Maximum time by which a recorded time may be after the newest attempt of a summary. The clocks of nodes differ, and
+/// summaries arrive in any order. A later time came from a wrong clock.
+const AHEAD_MAX: Duration = Duration::from_mins(5);
 /// Time for which all attempts must have failed before the other webhooks of the account are informed.
 const ANNOUNCED_AFTER: Duration = Duration::from_hours(1);
 /// Number of attempts that must have failed before the other webhooks of the account are informed.
@@ -233,6 +250,21 @@ mod tests {
         assert!(!update(&mut health, &[failed(-100), failed(40), succeeded(30)]));
         assert_eq!((health.failing_since, health.last_success_at), (Some(at(60)), Some(at(50))));
         assert_eq!(health.last_failure.map(|last| last.at), Some(at(60)));
+    }
+
+    #[test]
+    fn times_of_a_wrong_clock_do_not_count() {
+        let mut health = fresh();
+        update(&mut health, &[failed(9 * HOUR)]);
+        assert!(!update(&mut health, &[failed(10)]), "the newest failure was ahead");
+        assert_eq!((health.failing_since, health.failed_attempts), (Some(at(10)), 1));
+        let mut health = fresh();
+        update(&mut health, &[failed(9 * HOUR)]);
+        update(&mut health, &[succeeded(20)]);
+        assert_eq!((health.failing_since, health.failed_attempts), (None, 0));
+        update(&mut health, &[succeeded(9 * HOUR)]);
+        assert!(update(&mut health, &[failed(30), failed(130)]), "the newest success was ahead");
+        assert_eq!(health.last_success_at, None);
     }
 
     #[test]

@@ -182,6 +182,11 @@ impl Description {
         Ok((!text.is_empty()).then(|| Self(text.to_owned())))
     }
 
+    /// Returns the pattern of a new description or an empty text, for a JSON schema.
+    pub fn pattern() -> String {
+        ordered_text_pattern()
+    }
+
     /// Returns the description as text, not escaped.
     pub fn as_str(&self) -> &str {
         &self.0

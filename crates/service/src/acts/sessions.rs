@@ -16,7 +16,7 @@ use crate::{
     caller::credentials::AccountSession,
     error::Error,
     operator::lists::NO_OPEN_ACCOUNT,
-    owner::{account_owner::Owner, pages::live_sessions},
+    owner::account_owner::Owner,
     sealpost::core::Core,
 };
 
@@ -106,8 +106,9 @@ impl Accounts {
 }
 
 impl Owner<'_> {
-    /// Ends the session with this name. Also succeeds if the session has already ended.
-    pub async fn end_session(&self, name: &str) -> Result<(), Error> {
+    /// Ends the session with this name. Returns `false` if the account has no such session, for example because it has
+    /// already ended.
+    pub async fn end_session(&self, name: &str) -> Result<bool, Error> {
         let (session, name, source) = (self.session, name.to_owned(), self.source.clone());
         let core = &self.accounts.core;
         core.block(core, move |core| end_session(core, &session, &name, &source)).await
@@ -234,19 +235,17 @@ fn end_session(
     session: &AccountSession,
     name: &str,
     source: &RequestSource,
-) -> Result<(), Error> {
-    let now = core.clock.now();
-    let sessions = core.store.read(|reader| live_sessions(reader, &session.account_id, now))?;
-    let tokens = sessions.iter().map(|details| details.session.token);
-    for token in tokens.filter(|token| token.short_name() == name) {
-        core.store.write(Durability::Durable, |tx| {
-            tx.delete_session(&token)?;
-            let detail = Some(format!("session {name}"));
-            core.record(tx, &session.act_from(source), ActivityKind::Logout, detail)
-        })?;
-        core.cache.invalidate_on(CacheEvent::SessionEnded(&token));
-    }
-    Ok(())
+) -> Result<bool, Error> {
+    let (account, now) = (&session.account_id, core.clock.now());
+    let found = core.store.read(|reader| reader.find_session_named(account, name, now))?;
+    let Some(token) = found else { return Ok(false) };
+    core.store.write(Durability::Durable, |tx| {
+        tx.delete_session(&token)?;
+        let detail = Some(format!("session {}", token.short_name()));
+        core.record(tx, &session.act_from(source), ActivityKind::Logout, detail)
+    })?;
+    core.cache.invalidate_on(CacheEvent::SessionEnded(&token));
+    Ok(true)
 }
 
 /// The refusal of a text that cannot be the id of an account.

@@ -9,6 +9,7 @@ use sealpost_domain::{
     ApiKeyId, Assessment, AssessmentMetrics, Badge, BadgeDenial, BadgeId, BadgeStatus, Circuits,
     Jurisdiction, Refusal, Timestamp, check_thresholds,
     ports::{Durability, StoreError},
+    unmet_thresholds,
 };
 use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{WalletError, random};
@@ -194,9 +195,13 @@ impl<'a> Request<'a> {
         core: &Core,
     ) -> Result<Vec<Refusal>, StoreError> {
         let mut refusals = Vec::new();
-        match check_thresholds(assessment.map(|found| &found.metrics)) {
+        let metrics = assessment.map(|found| &found.metrics);
+        match check_thresholds(metrics) {
             Ok(()) => {}
-            Err(BadgeDenial::Drift(over)) => refusals.push(Refusal::BadgeDeniedDrift(over)),
+            Err(BadgeDenial::Drift(over)) => {
+                refusals.push(Refusal::BadgeDeniedDrift(over));
+                refusals.push(Refusal::BadgeDeniedThresholds(unmet_thresholds(metrics)));
+            }
             Err(BadgeDenial::Thresholds(unmet)) => {
                 refusals.push(Refusal::BadgeDeniedThresholds(unmet));
             }

@@ -70,6 +70,20 @@ pub struct OperatorCall {
     pub reason: Option<String>,
 }
 
+/// Checks the reason for an action. The error is the rest of a sentence that starts with the name of the field.
+pub fn check_reason(reason: &str) -> Result<(), &'static str> {
+    if reason.is_empty() {
+        return Err("must not be empty");
+    }
+    if reason.chars().count() > REASON_LEN_MAX {
+        return Err("must have at most 1000 characters");
+    }
+    // PostgreSQL cannot store this character.
+    if reason.contains('\0') { Err("must not contain the character U+0000") } else { Ok(()) }
+}
+
+const REASON_LEN_MAX: usize = 1_000;
+
 impl Sealpost {
     /// Performs the work of an operator on the blocking pool. The calling code must check the role of the operator
     /// first.
@@ -108,6 +122,14 @@ impl From<OperatorError> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_has_a_limited_length_and_no_null_character() {
+        assert_eq!(check_reason(&"ü\n".repeat(500)), Ok(()));
+        assert_eq!(check_reason(""), Err("must not be empty"));
+        assert_eq!(check_reason(&"ü".repeat(1001)), Err("must have at most 1000 characters"));
+        assert_eq!(check_reason("a\0b"), Err("must not contain the character U+0000"));
+    }
 
     #[test]
     fn a_bearer_token_is_the_base64_of_name_and_password() {

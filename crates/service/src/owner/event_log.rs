@@ -11,6 +11,7 @@ use sealpost_storage::Reader;
 use super::{
     account_owner::{NO_KEY, Owner},
     correspondents::{EventOrigin, origins},
+    views::Truncated,
 };
 use crate::{
     error::Error,
@@ -47,8 +48,10 @@ pub struct EventLogPage {
     /// The cursor of the next page; `None` on the last page. A page of one kind can have fewer entries than the limit,
     /// and even none, although others follow.
     pub next: Option<EventLogCursor>,
-    /// The webhooks of the log, at most 50 of an account.
+    /// The webhooks of the log: of an account, the newest 50, and the webhook that the query names.
     pub webhooks: Vec<LoggedWebhook>,
+    /// True if the account has more webhooks than the log of an account reads.
+    pub has_more_webhooks: bool,
 }
 
 /// An attempt or a pending delivery, with its webhook.
@@ -92,7 +95,13 @@ impl Owner<'_> {
     ) -> Result<EventLogPage, Error> {
         let key = key.copied();
         self.read(move |core, reader, account, now| {
-            let webhooks = logged_webhooks(reader, account, key, now)?;
+            let Truncated { first: mut webhooks, has_more: has_more_webhooks } =
+                logged_webhooks(reader, account, key, now)?;
+            if let Some(id) = query.webhook_id.filter(|_| has_more_webhooks)
+                && webhooks.iter().all(|webhook| webhook.id != id)
+            {
+                webhooks.extend(reader.webhook_of(&account, &id)?);
+            }
             let oldest = core.kept_since(now);
             let query = ListEvents { cursor: start_of(reader, &query)?, ..query };
             let with_unattempted = query.with_unattempted && query.cursor.is_none();
@@ -111,26 +120,27 @@ impl Owner<'_> {
                 entry.origin = origin.cloned().unwrap_or_default();
             }
             let webhooks = webhooks.iter().map(LoggedWebhook::new).collect();
-            Ok(EventLogPage { entries, next, webhooks })
+            Ok(EventLogPage { entries, next, webhooks, has_more_webhooks })
         })
         .await
     }
 }
 
-/// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first. Refuses a key of
-/// another account.
-pub(super) fn logged_webhooks(
+/// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first, and whether the
+/// account has more. Refuses a key of another account.
+fn logged_webhooks(
     reader: &mut Reader,
     account: AccountId,
     key: Option<ApiKeyId>,
     now: Timestamp,
-) -> Result<Vec<Webhook>, Error> {
+) -> Result<Truncated<Webhook>, Error> {
     let Some(key) = key else {
         let owner = WebhookOwner::Account(account);
-        return Ok(reader.webhooks(&owner, None, WEBHOOKS_MAX)?);
+        let webhooks = reader.webhooks(&owner, None, WEBHOOKS_MAX + 1)?;
+        return Ok(Truncated::new(webhooks.into_iter(), WEBHOOKS_MAX));
     };
     reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-    Ok(reader.list_webhooks(&key)?)
+    Ok(Truncated { first: reader.list_webhooks(&key)?, has_more: false })
 }
 
 /// Returns the position after which the page begins. `None` for the newest entries.
@@ -280,7 +290,7 @@ impl Owner<'_> {
         let key = key.copied();
         self.read(move |_core, reader, account, now| {
             let mut ids = HashSet::new();
-            for webhook in logged_webhooks(reader, account, key, now)? {
+            for webhook in logged_webhooks(reader, account, key, now)?.first {
                 let newest = reader.attempts(&webhook.id, None, None, COUNTED_MAX)?;
                 ids.extend(newest.into_iter().map(|attempt| attempt.event_id));
             }

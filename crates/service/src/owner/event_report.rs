@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{ApiKeyId, Event, EventId, Refusal, Timestamp, WebhookId, ports::KeyFilter};
+use sealpost_domain::{ApiKeyId, Event, EventId, Refusal, Timestamp, WebhookId};
 
 use super::{
     account_owner::{NO_KEY, Owner},
@@ -43,19 +43,14 @@ pub struct AttemptHeaders {
 }
 
 impl Owner<'_> {
-    /// Returns the key of the account that a stored event belongs to. `None` if the newest 200 keys have no such event.
+    /// Returns the key of the account that a stored event belongs to. `None` if the account has no such event.
     pub async fn key_of_event(&self, event_id: EventId) -> Result<Option<ApiKeyId>, Error> {
         self.read(move |core, reader, account, now| {
             if event_id.timestamp() < core.kept_since(now) {
                 return Ok(None);
             }
-            let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
-            for key in reader.keys(&filter, None, KEYS_MAX)? {
-                if reader.find_event(&key.id, &event_id)?.is_some() {
-                    return Ok(Some(key.id));
-                }
-            }
-            Ok(None)
+            let Some(key) = reader.key_of_event(&event_id)? else { return Ok(None) };
+            Ok(reader.key_of(&account, &key, now, 0)?.map(|_own| key))
         })
         .await
     }
@@ -113,5 +108,3 @@ impl Owner<'_> {
 
 /// Maximum number of attempts that the page of an event shows.
 const ATTEMPTS_MAX: u32 = 100;
-/// Maximum number of keys whose events are searched.
-const KEYS_MAX: u32 = 200;

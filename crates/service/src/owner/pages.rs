@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sealpost_domain::{AccountId, ApiKeyId, SessionDetails, Timestamp, ports::DailyCount};
+use sealpost_domain::{AccountId, ApiKeyId, Timestamp, ports::DailyCount};
 use sealpost_limits::UsageReport;
 use sealpost_storage::Reader;
 
@@ -86,7 +86,7 @@ impl Owner<'_> {
     pub async fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
         let this = self.session.token;
         self.read(move |_core, reader, account, now| {
-            let sessions = live_sessions(reader, &account, now)?;
+            let sessions = reader.sessions_of(&account, now, SESSIONS_MAX + 1)?;
             let views = sessions.iter().map(|session| SessionView::new(session, &this));
             Ok(Truncated::new(views, SESSIONS_MAX))
         })
@@ -111,16 +111,6 @@ impl Owner<'_> {
         })
         .await
     }
-}
-
-/// Returns the valid sessions, up to one more than a page shows. The additional session shows that the list is
-/// truncated.
-pub(crate) fn live_sessions(
-    reader: &mut Reader,
-    account: &AccountId,
-    now: Timestamp,
-) -> Result<Vec<SessionDetails>, Error> {
-    Ok(reader.sessions_of(account, now, SESSIONS_MAX + 1)?)
 }
 
 fn first_day(now: Timestamp) -> Timestamp {

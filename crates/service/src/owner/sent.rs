@@ -1,9 +1,6 @@
 //! The envelopes that the account sent, with their states, and the receipt of one envelope.
 
-use sealpost_domain::{
-    AccountId, ApiKeyId, ReceiptState, Timestamp,
-    ports::{KeyFilter, SentQuery},
-};
+use sealpost_domain::{AccountId, ApiKeyId, ReceiptState, Timestamp, ports::SentQuery};
 use sealpost_storage::Reader;
 
 use super::{
@@ -37,9 +34,9 @@ pub struct SentEntry {
 }
 
 impl Owner<'_> {
-    /// Lists the envelopes that a key, or the newest 50 keys of the account, sent and that have not expired, newest
-    /// first. With a state, lists only the envelopes in this state. The database has no index by state, because states
-    /// change. Therefore such a page examines at most 500 envelopes of each key.
+    /// Lists the envelopes that a key, or 50 keys of the account, sent and that have not expired, newest first. The 50
+    /// keys are the newest ones, revoked keys last. With a state, lists only the envelopes in this state. The database
+    /// has no index by state, because states change. Therefore such a page examines at most 500 envelopes of each key.
     pub async fn sent(
         &self,
         key: Option<&ApiKeyId>,
@@ -108,8 +105,8 @@ impl Owner<'_> {
     }
 }
 
-/// Returns the given key, or the newest keys of the account if `key` is `None`. Returns up to one key more than
-/// [`SENDERS_MAX`], which shows that the account has more keys. Refuses a key of another account.
+/// Returns the given key, or the newest keys of the account if `key` is `None`, revoked keys last. Returns up to one
+/// key more than [`SENDERS_MAX`], which shows that the account has more keys. Refuses a key of another account.
 fn senders(
     reader: &mut Reader,
     account: AccountId,
@@ -120,10 +117,9 @@ fn senders(
         reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
         return Ok(vec![key]);
     }
-    let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
     let limit = u32::try_from(SENDERS_MAX + 1).unwrap_or(u32::MAX);
-    let keys = reader.keys(&filter, None, limit)?;
-    Ok(keys.into_iter().map(|key| key.id).collect())
+    let keys = reader.keys_of(&account, limit, now, 0)?;
+    Ok(keys.into_iter().map(|overview| overview.key.id).collect())
 }
 
 /// Maximum number of keys whose envelopes the list of all sent envelopes of an account shows.

@@ -35,7 +35,8 @@ impl TransparencyLog {
     pub fn store_witnessed(&self, checkpoint: &str) -> Result<(), Error> {
         let (_, parsed) = signed(checkpoint)?;
         self.core.store.write(Durability::Durable, |tx| {
-            let stored = tx.log_head()?.and_then(|head| head.witnessed);
+            // The lock makes other nodes wait, so that none stores a newer checkpoint between the two statements.
+            let stored = tx.lock_log()?.and_then(|head| head.witnessed);
             let stored = stored.as_deref().map(signed).transpose()?;
             if stored.is_some_and(|(_, stored)| stored.size > parsed.size) {
                 return Ok(());

@@ -206,6 +206,10 @@ fn a_dry_run_reports_every_refusal_and_issues_nothing() {
     assert_eq!(codes(&tried), [Code::BadgeDeniedThresholds, Code::ComplianceCircuitFailed]);
     assert!(!tried.granted && tried.refusals[0].members.unmet.is_some());
     assert!(tried.refusals[1].members.checks.is_some());
+    assess(&world, &alice, ["0.74", "1", "1", "0.31"]);
+    let tried = try_issue(&world, &alice, Issue::default());
+    assert_eq!(codes(&tried), [Code::BadgeDeniedDrift, Code::BadgeDeniedThresholds]);
+    assert_eq!(tried.refusals[1].members.unmet.as_ref().unwrap().len(), 2);
     assess(&world, &alice, GOOD);
     assert!(try_issue(&world, &alice, Issue::default()).granted);
     assert_eq!(world.sealpost.status_list("1").unwrap(), None, "nothing was issued");

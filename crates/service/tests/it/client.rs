@@ -9,14 +9,14 @@ use std::{
     thread::{self, Thread},
 };
 
-use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
+use sealpost_domain::{AccountId, ApiKeyId, EventId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, Credentials, Deleted,
-    Deliveries, DeliveriesPage, Enabled, Error, EvidenceView, Issue, Issued, KeyPage, KeyRevoked,
-    KeyStanding, Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat, Purpose,
-    Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay, Scope, Sealpost,
-    SecretsReplaced, Sent, SessionView, Truncated, Update, Updated, Validate, Validated,
-    WebhookList, WebhookSecretRotated,
+    Deliveries, DeliveriesPage, Enabled, Error, EventLogPage, EvidenceView, Issue, Issued, KeyPage,
+    KeyRevoked, KeyStanding, Limited, ListEvents, LoggedIn, Login, NewMessage, Opened, Owner,
+    ProofFormat, Purpose, Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay,
+    Scope, Sealpost, SecretsReplaced, Sent, SessionView, Truncated, Update, Updated, Validate,
+    Validated, WebhookList, WebhookSecretRotated,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -293,8 +293,16 @@ impl AccountOwner<'_> {
         })
     }
 
-    pub(crate) fn end_session(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn end_session(&self, name: &str) -> Result<bool, Error> {
         wait(self.1.end_session(name))
+    }
+
+    pub(crate) fn key_of_event(&self, id: EventId) -> Result<Option<ApiKeyId>, Error> {
+        wait(self.1.key_of_event(id))
+    }
+
+    pub(crate) fn events(&self, query: ListEvents) -> Result<EventLogPage, Error> {
+        wait(self.1.events(None, query))
     }
 
     /// Exports the account.

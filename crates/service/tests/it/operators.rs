@@ -5,10 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{World, id, key_of, message, refusal, webhook_for};
+use crate::support::{World, id, key_of, message, refusal};
 use sealpost_domain::{
-    Code, EnterpriseTerms, EventKind, GovernanceSubject, IdempotencyKey, KeyStatus, PartnerId,
-    Plan, Refusal,
+    Code, EnterpriseTerms, GovernanceSubject, IdempotencyKey, KeyStatus, PartnerId, Plan, Refusal,
     ports::{Durability, FactsQuery},
 };
 use sealpost_service::{Agreement, AuditVerdict, Credentials, InviteTerms, Sent, Settings, unlock};
@@ -21,11 +20,6 @@ async fn send(
     to: &str,
 ) -> Result<Sent, sealpost_service::Error> {
     world.sealpost.send(from, Ok(message(to, "hello", None))).await.result
-}
-
-fn register(world: &World, who: &Credentials) {
-    let asked = webhook_for(EventKind::EnvelopeReceived);
-    world.sealpost.register(who, &Ok(asked)).result.unwrap();
 }
 
 #[tokio::test]
@@ -53,7 +47,7 @@ async fn a_deactivated_key_neither_sends_nor_receives_until_it_is_reactivated() 
 async fn a_revocation_deletes_everything_and_reserves_the_handle_for_its_account() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
-    register(&world, &bob);
+    world.register(&bob);
     let before = send(&world, &alice, "bob").await.unwrap();
     let revoked = world.operator().revoke_key(&id(&bob)).unwrap();
     assert_eq!((revoked.webhooks, revoked.deliveries), (1, 1));
@@ -278,7 +272,7 @@ fn the_list_of_invites_continues_after_a_cursor() {
 async fn re_encryption_covers_every_value_while_the_service_runs() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    register(&world, &bob);
+    world.register(&bob);
     let sent = send(&world, &alice, &id(&bob).to_string()).await.unwrap();
     let second = Keyring::parse(&Keyring::fresh_line(2).unwrap()).unwrap();
     assert_eq!(world.keyring.add_versions(second), [2]);

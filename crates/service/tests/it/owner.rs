@@ -6,7 +6,7 @@ use sealpost_domain::{
     Code, EventKind, GovernanceSubject, KeyStatus,
     ports::{CountedTable, DailyCount, Durability},
 };
-use sealpost_service::{Credentials, Error, Recover, Register, WebhookList};
+use sealpost_service::{Credentials, Error, ListEvents, Recover, Register, Settings, WebhookList};
 use sealpost_storage::Database;
 
 use crate::{
@@ -148,9 +148,11 @@ fn ending_one_session_keeps_the_others() {
     let sessions = owner.sessions().unwrap().first;
     let this: Vec<_> = sessions.iter().map(|session| session.is_this).collect();
     assert_eq!(this, [true, false], "those that last longest first");
-    owner.end_session("0000000000000000").unwrap();
+    assert!(!owner.end_session("0000000000000000").unwrap());
+    assert!(!owner.end_session("no name").unwrap());
     assert_eq!(owner.sessions().unwrap().first.len(), 2);
-    owner.end_session(&sessions[1].name).unwrap();
+    assert!(owner.end_session(&sessions[1].name).unwrap());
+    assert!(!owner.end_session(&sessions[1].name).unwrap());
     assert_eq!(code(world.sealpost.owner(first.token.as_deref().unwrap())), Code::Unauthorized);
     assert_eq!(owner.sessions().unwrap().first.len(), 1);
 }
@@ -175,6 +177,13 @@ fn a_long_list_of_sessions_is_truncated() {
     owner.end_session(&seen.first[99].name).unwrap();
     let seen = owner.sessions().unwrap();
     assert_eq!((seen.first.len(), seen.has_more), (100, false));
+    let hidden = seen.first[99].name.clone();
+    for _ in 0..2 {
+        world.clock.advance(Duration::from_secs(1));
+        world.log_in_again(&who);
+    }
+    assert!(owner.sessions().unwrap().first.iter().all(|session| session.name != hidden));
+    assert!(owner.end_session(&hidden).unwrap(), "beyond the list");
 }
 
 #[tokio::test]
@@ -202,4 +211,34 @@ async fn the_page_of_a_key_shows_thirty_days() {
     assert!(days[29].day <= now && now.since(days[29].day) < Duration::from_hours(24));
     let days = owner(&world, &bob).key(&id(&bob)).unwrap().days;
     assert_eq!((days.len(), sum(&days)), (30, (0, 2)));
+}
+
+#[tokio::test]
+async fn the_key_of_an_event_is_found_only_by_its_account() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let sent = world.sealpost.send(&alice, Ok(message(&key_of(&bob), "hello", None))).await;
+    let event = sent.result.unwrap().message.envelope_id.into();
+    assert_eq!(owner(&world, &bob).key_of_event(event).unwrap(), Some(id(&bob)));
+    assert_eq!(owner(&world, &alice).key_of_event(event).unwrap(), None);
+    owner(&world, &bob).revoke(&id(&bob)).unwrap();
+    assert_eq!(owner(&world, &bob).key_of_event(event).unwrap(), Some(id(&bob)));
+}
+
+#[test]
+fn the_event_log_of_many_webhooks_has_the_chosen_one() {
+    let world = World::with(Settings { webhooks_per_key_max: 51, ..Settings::default() });
+    let bob = world.newcomer(None);
+    let owner = owner(&world, &bob);
+    let oldest = owner.register(&id(&bob), somewhere()).unwrap().webhook_id;
+    for _ in 0..50 {
+        world.clock.advance(Duration::from_millis(1));
+        owner.register(&id(&bob), somewhere()).unwrap();
+    }
+    let list = |webhook_id| owner.events(ListEvents { webhook_id, ..ListEvents::default() });
+    let log = list(None).unwrap();
+    assert_eq!((log.webhooks.len(), log.has_more_webhooks), (50, true));
+    assert!(log.webhooks.iter().all(|webhook| webhook.webhook_id != oldest));
+    let log = list(Some(oldest)).unwrap();
+    assert_eq!(log.webhooks[50].webhook_id, oldest);
 }

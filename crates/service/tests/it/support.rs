@@ -12,8 +12,9 @@ use std::{
 };
 
 use sealpost_domain::{
-    AccountSecrets, ApiKeyId, Clock, Did, EventId, EventKind, Handle, IdempotencyKey, Label,
-    LeaseToken, LeasedDelivery, Refusal, Target, TestEvent, Timestamp, WebhookId,
+    AccountSecrets, ApiKeyId, AttemptResult, Clock, Did, EventId, EventKind, Handle,
+    IdempotencyKey, Label, LeaseToken, LeasedDelivery, Outcome, ReceiverResponse, Refusal, Target,
+    TestEvent, Timestamp, WebhookId,
     ports::{
         Claim, Dispatch, Durability, FinishTest, Outbox as _, RelayAnswer, RelayConnectionId,
         RelayEnd, RelayLink, Relays, StoreError, TargetGuard, VettedUrl,
@@ -21,7 +22,8 @@ use sealpost_domain::{
 };
 use sealpost_service::{
     Activate, Activated, Credentials, Error, Issuer, KeyNamed, Login, NewMessage, Operator, Parts,
-    Register, Sealpost, SendContext, Settings, WaitingChoice, built_in_circuits, unlock,
+    Register, Registered, Sealpost, SendContext, Settings, WaitingChoice, built_in_circuits,
+    unlock,
 };
 use sealpost_storage::{Access, Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, LoginSecret};
@@ -117,6 +119,12 @@ impl World {
         Operator::new(Arc::<Database>::clone(&self.database), clock, "operator:test".to_owned())
     }
 
+    /// Registers a webhook for received envelopes.
+    pub(crate) fn register(&self, who: &Credentials) -> Registered {
+        let asked = webhook_for(EventKind::EnvelopeReceived);
+        self.sealpost.register(who, &Ok(asked)).result.unwrap()
+    }
+
     /// Claims the deliveries that are due at `now`.
     pub(crate) fn claim(
         &self,
@@ -134,6 +142,30 @@ impl World {
             lease_until,
         };
         self.database.claim(&claim).unwrap()
+    }
+
+    /// Claims due deliveries with a lease of one second.
+    pub(crate) fn claim_due(&self) -> Vec<LeasedDelivery> {
+        let now = self.clock.now();
+        self.claim(now, LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)))
+    }
+
+    /// Records the outcome of an attempt of each of these deliveries.
+    pub(crate) fn settle(&self, held: &[LeasedDelivery], outcome: Outcome) {
+        let ends: Vec<_> = held
+            .iter()
+            .map(|held| AttemptResult {
+                id: held.id(),
+                lease: held.lease,
+                attempts: held.attempts + 1,
+                at: self.clock.now(),
+                duration_ms: 7,
+                response: Some(ReceiverResponse { status: 500, excerpt: "no".to_owned() }),
+                error_detail: None,
+                outcome,
+            })
+            .collect();
+        self.database.record_outcomes(&ends, Duration::from_hours(5 * 24)).unwrap();
     }
 
     /// Activates a new account with one identity, and logs in.

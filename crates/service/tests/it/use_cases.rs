@@ -17,11 +17,6 @@ fn message(to: &str) -> NewMessage {
     crate::support::message(to, "hello", None)
 }
 
-fn register(world: &World, who: &Credentials) -> String {
-    let asked = webhook_for(EventKind::EnvelopeReceived);
-    world.sealpost.register(who, &Ok(asked)).result.unwrap().webhook_id.to_string()
-}
-
 async fn send(world: &World, from: &Credentials, to: &str) -> Sent {
     world.sealpost.send(from, Ok(message(to))).await.result.unwrap()
 }
@@ -50,7 +45,7 @@ async fn each_webhook_gets_a_delivery_and_deliveries_beyond_the_capacity_stay_un
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     for _ in 0..2 {
-        register(&world, &bob);
+        world.register(&bob);
     }
     world.dispatch.taken.store(99, Ordering::SeqCst);
     let sent = send(&world, &alice, &key_of(&bob)).await;
@@ -66,7 +61,7 @@ async fn each_webhook_gets_a_delivery_and_deliveries_beyond_the_capacity_stay_un
 async fn a_deleted_webhook_gets_no_delivery() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let webhook_id = register(&world, &bob);
+    let webhook_id = world.register(&bob).webhook_id.to_string();
     let delete = || Ok(Manage::Delete { webhook_id: webhook_id.clone() });
     assert_eq!(refusal(world.sealpost.manage(&alice, &delete()).result), Refusal::WebhookNotFound);
     assert!(matches!(world.sealpost.manage(&bob, &delete()).result.unwrap(), Managed::Deleted(_)));
@@ -138,7 +133,7 @@ fn keys_per_account_and_webhooks_per_key_are_limited() {
     let refused = refusal(world.activate(alice.token.as_deref(), None));
     assert_eq!(refused.code(), Code::QuotaExceeded);
     for _ in 0..16 {
-        register(&world, &alice);
+        world.register(&alice);
     }
     // The guard checks no URL that the limit refuses anyway.
     for url in ["https://bob.example/", "https://private/"] {

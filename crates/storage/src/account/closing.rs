@@ -279,13 +279,18 @@ fn finish(
 /// The label that erasure gives to all API keys of an account.
 const ERASED_LABEL: &str = "erased";
 
+/// Tables with many rows for a key are searched in the order of their primary key. Without an order, PostgreSQL expects
+/// to find such a row soon, and would read the whole table for a key without rows.
 const NEXT_UNERASED_KEY: &str = "/* closing.next_unerased_key */
     SELECT k.id FROM api_keys AS k
     WHERE k.account_id = ? AND (
         k.label <> ? OR k.handle IS NOT NULL
-        OR EXISTS (SELECT 1 FROM idempotency_keys AS i WHERE i.api_key_id = k.id)
-        OR EXISTS (SELECT 1 FROM daily_counts AS d WHERE d.api_key_id = k.id)
-        OR EXISTS (SELECT 1 FROM contacts AS c WHERE c.api_key_id = k.id)
+        OR (SELECT i.idempotency_key FROM idempotency_keys AS i WHERE i.api_key_id = k.id
+            ORDER BY i.idempotency_key LIMIT 1) IS NOT NULL
+        OR (SELECT d.day FROM daily_counts AS d WHERE d.api_key_id = k.id
+            ORDER BY d.day LIMIT 1) IS NOT NULL
+        OR (SELECT c.contact FROM contacts AS c WHERE c.api_key_id = k.id
+            ORDER BY c.contact LIMIT 1) IS NOT NULL
         OR EXISTS (SELECT 1 FROM log_statements AS s WHERE s.api_key_id = k.id)
     )
     ORDER BY k.id LIMIT 1";

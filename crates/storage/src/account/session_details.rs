@@ -88,6 +88,25 @@ impl Reader {
             live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
         })
     }
+
+    /// Finds the token of the account's session with this [short name](TokenHash::short_name) that is valid at `now`.
+    pub fn find_session_named(
+        &mut self,
+        account: &AccountId,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<Option<TokenHash>, StoreError> {
+        let Some((lowest, highest)) = TokenHash::range_of(name) else { return Ok(None) };
+        let named = s::table
+            .filter(s::token.between(lowest.0.to_vec(), highest.0.to_vec()))
+            .filter(s::account_id.eq(account.to_string()))
+            .filter(s::expires_at.gt(now.as_millis()))
+            .select(s::token);
+        self.run(|conn| {
+            let token = named.first::<Vec<u8>>(conn).optional()?;
+            token.map(|token| columns::token(token, "session")).transpose()
+        })
+    }
 }
 
 /// A row of the table `sessions`, without its confirmation.

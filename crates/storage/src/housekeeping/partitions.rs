@@ -150,7 +150,8 @@ pub(crate) fn extend(
     let (from, to) = (literal(*lower), literal(upper));
     let added = format!("{parent}_from_{}", upper.as_millis());
     while_locked(conn, table, &exclusive_lock(table, &[newest]), |conn| {
-        let has_later = format!("EXISTS (SELECT FROM {newest} WHERE {column} >= {to})");
+        let has_later =
+            format!("/* partitions.extend */ EXISTS (SELECT FROM {newest} WHERE {column} >= {to})");
         if diesel::select(sql::<Bool>(&has_later)).get_result(conn)? {
             return Ok(false);
         }

@@ -68,7 +68,7 @@ pub(crate) fn settle(
     let unopened = find_unopened(conn, &envelopes)?;
     let (waiting, unopened): (Vec<_>, Vec<_>) =
         unopened.into_iter().partition(UnopenedEnvelope::is_waiting);
-    waiting::wait(conn, &waiting)?;
+    waiting::wait(conn, &waiting, now)?;
     let bounced = unopened.into_iter();
     let bounced = bounced.filter_map(|it| it.bounce_reason().map(|reason| (it, reason)));
     bounce(conn, &bounced.collect::<Vec<_>>(), now)

@@ -195,6 +195,19 @@ impl Reader {
         })
     }
 
+    /// Finds the key that an event belongs to: of an envelope, the recipient. `None` if the event is not stored.
+    pub fn key_of_event(&mut self, id: &EventId) -> Result<Option<ApiKeyId>, StoreError> {
+        let text = id.to_string();
+        self.run(|conn| {
+            let key = if id.is_envelope() {
+                e::table.find(&text).select(e::recipient).first::<String>(conn)
+            } else {
+                v::table.find(&text).select(v::api_key_id).first::<String>(conn)
+            };
+            key.optional()?.map(|key| columns::id(&key, "event")).transpose()
+        })
+    }
+
     /// Finds the kinds and the senders of events. Omits events that are no longer stored, and events of unknown kinds.
     pub fn event_sources(
         &mut self,

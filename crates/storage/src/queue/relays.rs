@@ -5,7 +5,10 @@
 //! no other claim reads it. The node with a connection finds it in two ways: among the newest arrivals, which it reads
 //! several times a second, and by its webhook after the connection was opened.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use diesel::{
     dsl::{auto_type, exists},
@@ -105,6 +108,7 @@ impl Reader {
                 .inner_join(n::table.on(n::node.eq(c::node)))
                 .filter(c::webhook_id.eq(webhook.to_string()))
                 .filter(n::expires_at.gt(now.as_millis()))
+                .filter(n::expires_at.le(last_expiry(now)))
                 .order((c::connected_at, c::id))
                 .select((c::id, c::connected_at, c::client_address));
             let rows = connections.load::<(i64, i64, Option<String>)>(conn)?.into_iter();
@@ -243,9 +247,9 @@ impl Transaction {
     }
 
     /// Makes the connections of a node count until `until`: stores this time in the row of the node in `relay_nodes`.
-    /// Deletes the rows of other nodes that expired before `now`, with the connections of these nodes. Returns `false`
-    /// if `node` had no row, so that none of its earlier connections is stored any more. Both times are
-    /// [shared](Reader::shared_time), because the clocks of nodes differ.
+    /// Deletes the rows of other nodes that expired before `now`, or expire so late that a wrong clock wrote them, with
+    /// the connections of these nodes. Returns `false` if `node` had no row, so that none of its earlier connections is
+    /// stored any more. Both times are [shared](Reader::shared_time), because the clocks of nodes differ.
     pub fn renew_relays(
         &mut self,
         node: LeaseToken,
@@ -253,11 +257,12 @@ impl Transaction {
         until: Timestamp,
     ) -> Result<bool, StoreError> {
         self.run(|conn| {
-            let expired = n::table.filter(n::expires_at.lt(now.as_millis())).select(n::node);
-            let expired: Vec<i64> = expired.load(conn)?;
+            let (now, last) = (now.as_millis(), last_expiry(now));
+            let is_expired = || n::expires_at.lt(now).or(n::expires_at.gt(last));
+            let expired: Vec<i64> = n::table.filter(is_expired()).select(n::node).load(conn)?;
             for dead in expired.into_iter().filter(|dead| *dead != node.0) {
                 // The node may have renewed its row since the search.
-                let row = n::table.find(dead).filter(n::expires_at.lt(now.as_millis()));
+                let row = n::table.find(dead).filter(is_expired());
                 if diesel::delete(row).execute(conn)? == 1 {
                     diesel::delete(c::table.filter(c::node.eq(dead))).execute(conn)?;
                 }
@@ -297,12 +302,19 @@ fn count(
         .inner_join(n::table.on(n::node.eq(c::node)))
         .filter(any_of(c::webhook_id, columns::texts(webhooks)))
         .filter(n::expires_at.gt(now.as_millis()))
+        .filter(n::expires_at.le(last_expiry(now)))
         .select(c::webhook_id);
     let mut counts = HashMap::new();
     for id in on_backend!(conn, c => connected.load::<String>(c))? {
         *counts.entry(columns::id(&id, "webhook")?).or_default() += 1;
     }
     Ok(counts)
+}
+
+/// Returns the latest valid end of a node's row, in milliseconds. A row with a later end was written before the clock
+/// was set back, and counts as expired.
+fn last_expiry(now: Timestamp) -> i64 {
+    now.plus(EXPIRY_AHEAD_MAX).as_millis()
 }
 
 /// Selects the connections of a node that must be checked. `now` is in milliseconds.
@@ -337,3 +349,6 @@ fn reason(
     let is_live = expires_at.is_some_and(|end| end > now.as_millis());
     (!is_live).then_some(RelayEnd::TokenEnded)
 }
+
+/// Maximum time by which the end of a node's row may be ahead: twice the time for which a renewal is valid.
+const EXPIRY_AHEAD_MAX: Duration = Duration::from_secs(12);

@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     slice,
+    time::Duration,
 };
 
 use diesel::{
@@ -11,7 +12,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use sealpost_domain::{ApiKeyId, Timestamp, UnopenedEnvelope, ports::StoreError};
+use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
@@ -67,19 +68,27 @@ impl Reader {
 /// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Leaves out envelopes
 /// that [`skip_waiting`](crate::Transaction::skip_waiting) has ended. Also requests a transfer of the waiting envelopes
 /// to a webhook, because the recipient may have another webhook by now.
-pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> Result<(), Fault> {
+pub(crate) fn wait(
+    conn: &mut AnyConnection,
+    envelopes: &[UnopenedEnvelope],
+    now: Timestamp,
+) -> Result<(), Fault> {
     if envelopes.is_empty() {
         return Ok(());
     }
     let recipients: BTreeSet<_> = envelopes.iter().map(|it| it.recipient.to_string()).collect();
-    let skips = skips(conn, &recipients)?;
+    let (skips, last) = (skips(conn, &recipients)?, last_skip(now));
+    let is_skipped = |row: &WaitingRow| {
+        let until = skips.get(&row.recipient).filter(|until| **until <= last);
+        until.is_some_and(|until| row.envelope_id <= *until)
+    };
     let rows = envelopes
         .iter()
         .map(|it| WaitingRow {
             envelope_id: it.id.to_string(),
             recipient: it.recipient.to_string(),
         })
-        .filter(|row| skips.get(&row.recipient).is_none_or(|until| row.envelope_id > *until));
+        .filter(|row| !is_skipped(row));
     statements::insert_waiting(conn, &rows.collect::<Vec<_>>())?;
     for recipient in &recipients {
         let request = diesel::insert_into(t::table).values(t::api_key_id.eq(recipient));
@@ -105,6 +114,12 @@ pub(crate) fn still_waiting(
         rows.retain(|(id, recipient)| skips.get(recipient).is_none_or(|until| id > until));
     }
     Ok(rows.into_iter().map(|(id, _)| id).collect())
+}
+
+/// Returns the highest id up to which a skip at `now` ends the waiting. A skip up to a higher id was stored by a wrong
+/// clock, and ends nothing.
+pub(crate) fn last_skip(now: Timestamp) -> String {
+    EnvelopeId::new(now.plus(SKIP_AHEAD_MAX), [0xff; 10]).to_string()
 }
 
 /// Returns the last skipped envelope of those keys that have skipped their waiting envelopes.
@@ -148,3 +163,6 @@ pub(crate) fn count(
     let counts = counts.into_iter();
     counts.map(|(key, count)| Ok((key, columns::number(count, "number of envelopes")?))).collect()
 }
+
+/// Maximum time by which the ids of skipped envelopes may be ahead, because the clocks of nodes differ.
+const SKIP_AHEAD_MAX: Duration = Duration::from_mins(5);

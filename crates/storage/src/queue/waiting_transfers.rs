@@ -21,7 +21,7 @@ use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
     query::{any_of::any_of, statement::Statement},
-    queue::{bounces, statements},
+    queue::{bounces, statements, waiting::last_skip},
     rows::{columns, delivery::DeliveryRow},
     schema::{
         api_keys as k, waiting_envelopes as e, waiting_skips as s, waiting_transfers as t,
@@ -32,12 +32,15 @@ use crate::{
 impl Transaction {
     /// Ends the waiting of a key's envelopes without a delivery: no later webhook receives these envelopes. Stores the
     /// highest id to skip. This is the id of the newest waiting envelope, or the highest possible id of the millisecond
-    /// `now`, whichever is higher.
+    /// `now`, whichever is higher. Deletes the rows of envelopes whose ids come from a wrong clock instead, because an
+    /// id so far ahead would also skip the envelopes of that time.
     pub fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         let recipient = recipient.to_string();
         self.run(|conn| {
-            let newest = e::table
-                .filter(e::recipient.eq(&recipient))
+            let of_key = e::table.filter(e::recipient.eq(&recipient));
+            let last = last_skip(now);
+            diesel::delete(of_key.filter(e::envelope_id.gt(&last))).execute(conn)?;
+            let newest = of_key
                 .order(e::envelope_id.desc())
                 .select(e::envelope_id)
                 .first::<String>(conn)
@@ -121,6 +124,9 @@ fn transfer(
     // an envelope after the read and end before the check. The request would then be deleted, although this envelope
     // waits.
     let horizon = Horizon::new(conn, request)?;
+    // A skip of a wrong clock would also end the waiting of envelopes that arrive later.
+    let wrong = s::table.find(&request.api_key_id).filter(s::until.gt(last_skip(now)));
+    diesel::delete(wrong).execute(conn)?;
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {
         Destination::None => (0, true),
         Destination::Revoked => {

@@ -124,7 +124,17 @@ impl Transaction {
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            let purge = diesel::sql_query(PURGE_LISTS)
+            let index = match conn {
+                AnyConnection::Postgres(_) => "",
+                AnyConnection::Sqlite(_) => INDEX_OF_LISTS,
+            };
+            let text = format!(
+                "/* log.purge_lists */ DELETE FROM log_statements WHERE id IN (
+                     SELECT id FROM log_statements {index}
+                     WHERE kind = 'envelopes' AND at < $1 ORDER BY at LIMIT $2
+                 )"
+            );
+            let purge = diesel::sql_query(text)
                 .bind::<BigInt, _>(before.as_millis())
                 .bind::<BigInt, _>(i64::from(limit));
             columns::number(purge.execute(conn)?, STATEMENT)
@@ -232,7 +242,7 @@ impl Reader {
     /// its envelopes.
     ///
     /// Searches a bounded number of statements, beginning with the first one that was appended at `sent_at` or later.
-    /// Then searches the same number of statements that were appended less than `skew` before. `None` if none of these
+    /// Then searches the same number of statements that were appended at most `skew` before. `None` if none of these
     /// statements contains the envelope.
     pub fn find_envelope_list(
         &mut self,
@@ -298,17 +308,16 @@ const FIND_LIST_POSTGRES: &str = "/* log.find_list */
             ORDER BY at DESC LIMIT ?
         ) AS earlier
     ) AS l WHERE position(? IN leaves) > 0 LIMIT 1";
+/// Names the index, because SQLite would choose another one, and read all statements about envelopes.
 const FIND_LIST_SQLITE: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (
         SELECT * FROM (
-            SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
+            SELECT * FROM log_statements INDEXED BY ix_log_statements__at__envelopes
+            WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
         )
         UNION ALL SELECT * FROM (
-            SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? AND at < ?
-            ORDER BY at DESC LIMIT ?
+            SELECT * FROM log_statements INDEXED BY ix_log_statements__at__envelopes
+            WHERE kind = 'envelopes' AND at >= ? AND at < ? ORDER BY at DESC LIMIT ?
         )
     ) WHERE instr(leaves, ?) > 0 LIMIT 1";
-const PURGE_LISTS: &str = "/* log.purge_lists */
-    DELETE FROM log_statements WHERE id IN (
-        SELECT id FROM log_statements WHERE kind = 'envelopes' AND at < $1 ORDER BY at LIMIT $2
-    )";
+const INDEX_OF_LISTS: &str = "INDEXED BY ix_log_statements__at__envelopes";

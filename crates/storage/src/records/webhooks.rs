@@ -188,6 +188,24 @@ impl Reader {
         })
     }
 
+    /// Finds a webhook of any key of the account.
+    pub fn webhook_of(
+        &mut self,
+        account: &AccountId,
+        id: &WebhookId,
+    ) -> Result<Option<Webhook>, StoreError> {
+        self.run(|conn| {
+            let keys = api_keys::table
+                .filter(api_keys::account_id.eq(account.to_string()))
+                .select(api_keys::id);
+            let found = webhooks::table
+                .filter(webhooks::id.eq(id.to_string()))
+                .filter(webhooks::api_key_id.eq_any(keys));
+            let rows = found.load(conn)?;
+            Ok(read_with_successes(conn, rows)?.pop())
+        })
+    }
+
     /// Lists up to `limit` webhooks of the account that are disabled, or failed at their newest attempts. Begins with
     /// the webhook that has failed for the longest time. Webhooks that the owner or an operator disabled come last.
     pub fn unhealthy_webhooks(

@@ -19,7 +19,7 @@ use sealpost_domain::{
     EnvelopeHash, EnvelopeId, EnvelopeMeta, Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus,
     Label, LeaseToken, LeasedDelivery, Outcome, Plan, ReceiverResponse, RequestSource, Session,
     Target, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
-    ports::{Claim, CountedTable, Durability, FactsQuery, StoreError, WriteSet},
+    ports::{Claim, CountedTable, Durability, FactsQuery, Outbox as _, StoreError, WriteSet},
 };
 use sealpost_wallet::Keyring;
 use sha2::{Digest as _, Sha256};
@@ -89,6 +89,21 @@ pub(in crate::tests) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> C
         lease,
         lease_until: at(now + 1000),
     }
+}
+
+/// Claims all deliveries that are due at `now`.
+pub(in crate::tests) fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
+    db.claim(&claim_of(now, 1000, LeaseToken(lease))).unwrap()
+}
+
+pub(in crate::tests) fn record(db: &Fixture, results: &[AttemptResult]) {
+    db.record_outcomes(results, FAILING_MAX).unwrap();
+}
+
+/// Returns the stored webhook, as the list of its key shows it.
+pub(in crate::tests) fn find(db: &Fixture, of: &Webhook) -> Webhook {
+    let listed = db.write(Durability::Durable, |tx| tx.list_webhooks(&of.api_key_id)).unwrap();
+    listed.into_iter().find(|webhook| webhook.id == of.id).unwrap()
 }
 
 /// Returns the result of an attempt that ended at `when` (in milliseconds) with a response of status 500.

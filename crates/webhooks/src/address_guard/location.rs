@@ -23,6 +23,10 @@ impl AddressPolicy {
             return Err("must have at most 2048 characters");
         }
         let url = Url::parse(raw).map_err(describe)?;
+        // Percent-encoding makes a URL longer, and the stored URL is parsed again before each attempt.
+        if url.as_str().len() > URL_LEN_MAX {
+            return Err("must have at most 2048 characters when percent-encoded");
+        }
         self.check_scheme(url.scheme())?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err("must not carry a user name or password");
@@ -38,7 +42,9 @@ impl AddressPolicy {
                 self.check_name(name)?;
                 // A name that `ServerName` rejects may resolve, but no certificate can contain such a name.
                 if url.scheme() == "https" && ServerName::try_from(name).is_err() {
-                    return Err("must name a host of letters, digits, `-` and `_` only");
+                    return Err(
+                        "must name a host of letters, digits, `-` and `_` only, without `-` at an end of a label",
+                    );
                 }
             }
             Some(Host::Ipv4(ip)) => self.check_address(ip.into())?,
@@ -194,9 +200,11 @@ mod tests {
     #[test]
     fn faults_are_clauses_that_follow_the_word_url() {
         let long = format!("https://example.org/{}", "a".repeat(2048));
+        let long_encoded = format!("https://example.org/{}", "ü".repeat(350));
         let long_label = format!("https://{}.org/", "a".repeat(64));
         for (raw, fault) in [
             (long.as_str(), "must have at most 2048 characters"),
+            (&long_encoded, "must have at most 2048 characters when percent-encoded"),
             ("", "must be an absolute URL, such as https://example.org/hook"),
             ("example.org/hook", "must be an absolute URL, such as https://example.org/hook"),
             ("//example.org", "must be an absolute URL, such as https://example.org/hook"),
@@ -223,9 +231,18 @@ mod tests {
             ("https://localhost./", "must name a well-formed host, without a dot at its end"),
             ("https://a..b/", "must name a well-formed host, without a dot at its end"),
             (&long_label, "must name a well-formed host, without a dot at its end"),
-            ("https://a!b.example/", "must name a host of letters, digits, `-` and `_` only"),
-            ("https://-a.example/", "must name a host of letters, digits, `-` and `_` only"),
-            ("https://a-.example/", "must name a host of letters, digits, `-` and `_` only"),
+            (
+                "https://a!b.example/",
+                "must name a host of letters, digits, `-` and `_` only, without `-` at an end of a label",
+            ),
+            (
+                "https://-a.example/",
+                "must name a host of letters, digits, `-` and `_` only, without `-` at an end of a label",
+            ),
+            (
+                "https://a-.example/",
+                "must name a host of letters, digits, `-` and `_` only, without `-` at an end of a label",
+            ),
             ("https://intranet/", "must name a host by its full domain name"),
             (
                 "https://[2606:4700::1111]/",

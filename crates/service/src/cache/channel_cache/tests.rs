@@ -248,22 +248,18 @@ fn a_closed_cache_wipes_both_sides_and_keeps_no_new_channel() {
 
 #[test]
 fn both_sides_are_wiped_at_expiry_without_a_read() {
-    let pairing = Pairing::new();
-    let both = pairing.both();
-    for (now, gone) in [(599_999, false), (600_000, true)] {
-        pairing.channels.wipe_expired(Timestamp::from_millis(now));
-        assert_eq!(are_wiped(&both), gone, "{now}");
-    }
-}
-
-#[test]
-fn a_channel_lives_for_an_hour_at_most() {
-    let settings = Settings { channel_life: Duration::from_hours(9), ..Settings::default() };
-    let pairing = Pairing::on(Box::new(ChannelCache::new(&settings)));
-    let both = pairing.both();
-    for (now, gone) in [(3_599_999, false), (3_600_000, true)] {
-        pairing.channels.wipe_expired(Timestamp::from_millis(now));
-        assert_eq!(are_wiped(&both), gone, "{now}");
+    let default_life = Settings::default().channel_life;
+    for (what, channel_life, expiry) in [
+        ("the default life", default_life, 600_000),
+        ("an hour at most", Duration::from_hours(9), 3_600_000),
+    ] {
+        let settings = Settings { channel_life, ..Settings::default() };
+        let pairing = Pairing::on(Box::new(ChannelCache::new(&settings)));
+        let both = pairing.both();
+        for (now, gone) in [(expiry - 1, false), (expiry, true)] {
+            pairing.channels.wipe_expired(Timestamp::from_millis(now));
+            assert_eq!(are_wiped(&both), gone, "{what}: {now}");
+        }
     }
 }
 

@@ -126,17 +126,20 @@ fn facts_query(commands: &[&Command]) -> FactsQuery {
     super::facts_query(&groups.iter().collect::<Vec<_>>())
 }
 
-/// Decides single requests.
-fn decide(
+/// Decides single requests, with room for all of them.
+fn decide(facts: AdmissionFacts, commands: &[&Command]) -> (Vec<Decided>, WriteSet) {
+    decide_with(facts, commands, lease(9), &mut StorageRoom::default())
+}
+
+fn decide_with(
     facts: AdmissionFacts,
     commands: &[&Command],
-    times: BatchTimes,
     lease: BatchLease,
     room: &mut StorageRoom,
 ) -> (Vec<Decided>, WriteSet) {
     let groups: Vec<_> = commands.iter().map(|command| group(command)).collect();
     let groups: Vec<_> = groups.iter().collect();
-    let (decided, changes) = super::decide(facts, &groups, times, lease, room);
+    let (decided, changes) = super::decide(facts, &groups, TIMES, lease, room);
     (decided.into_iter().flatten().collect(), changes)
 }
 
@@ -159,7 +162,7 @@ fn lease(capacity: usize) -> BatchLease {
 }
 
 fn verdict(facts: AdmissionFacts, command: &Command) -> Verdict {
-    decide(facts, &[command], TIMES, lease(9), &mut StorageRoom::default()).0.remove(0).verdict
+    decide(facts, &[command]).0.remove(0).verdict
 }
 
 fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
@@ -235,8 +238,7 @@ fn a_channel_is_stored_once_with_its_first_stored_envelope() {
     };
     let commands = [stale(3), in_channel(2), send(1), in_channel(1), in_channel(2)];
     let commands: Vec<_> = commands.iter().collect();
-    let (decided, changes) =
-        decide(facts(), &commands, TIMES, lease(9), &mut StorageRoom::default());
+    let (decided, changes) = decide(facts(), &commands);
     let stored = [Verdict::Stale, STORED, STORED, STORED, STORED];
     assert_eq!(verdicts(&decided), stored);
     let ids: Vec<_> = changes.channels.iter().map(|channel| channel.id).collect();
@@ -316,8 +318,7 @@ fn faults_are_refused_in_the_order_of_the_contract() {
 fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     let commands: Vec<Command> = (0..12).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
-    let (decided, changes) =
-        decide(facts(), &commands, TIMES, lease(3), &mut StorageRoom::default());
+    let (decided, changes) = decide_with(facts(), &commands, lease(3), &mut StorageRoom::default());
     let limits: Vec<_> = decided.iter().map(|decided| decided.limits.unwrap().usage).collect();
     assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
     let verdicts = verdicts(&decided);
@@ -347,8 +348,7 @@ fn a_changed_recipient_is_stale_and_not_counted() {
 
     let mut rotated = facts();
     set(&mut rotated, 2, KeyFacts { sealing_version: 2, ..key_facts(account(2)) });
-    let (decided, changes) =
-        decide(rotated, &[&send(1)], TIMES, lease(9), &mut StorageRoom::default());
+    let (decided, changes) = decide(rotated, &[&send(1)]);
     assert_eq!(verdicts(&decided), [Verdict::Stale]);
     assert!(changes.usage.is_empty() && changes.envelopes.is_empty(), "nothing is to be written");
 }
@@ -356,8 +356,7 @@ fn a_changed_recipient_is_stale_and_not_counted() {
 #[test]
 fn a_request_without_an_envelope_is_counted() {
     let only_counted = Command { pending: None, ..send(1) };
-    let (decided, changes) =
-        decide(facts(), &[&only_counted], TIMES, lease(9), &mut StorageRoom::default());
+    let (decided, changes) = decide(facts(), &[&only_counted]);
     assert_eq!(verdicts(&decided), [Verdict::Admitted]);
     assert_eq!((changes.usage[0].1.day.used, changes.usage[0].1.month.used), (1, 0));
 }
@@ -375,8 +374,7 @@ fn a_batch_queries_each_key_once_in_the_order_of_ids() {
 fn a_repeated_request_is_replayed_and_stored_once_also_within_a_batch() {
     let commands = [named(1, "a", 7), named(2, "a", 7), named(3, "a", 8), named(4, "b", 7)];
     let commands: Vec<&Command> = commands.iter().collect();
-    let (decided, changes) =
-        decide(facts(), &commands, TIMES, lease(9), &mut StorageRoom::default());
+    let (decided, changes) = decide(facts(), &commands);
     let first = commands[0].pending.as_ref().unwrap().envelope.meta.clone();
     assert_eq!(
         verdicts(&decided),
@@ -416,8 +414,7 @@ fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
     let mut facts = facts();
     facts.idempotency.insert((key(1), name.clone()), remembered(last, 7, &first));
     let (second, third) = (named(2, "a", 8), named(3, "a", 8));
-    let (decided, changes) =
-        decide(facts, &[&second, &third], TIMES, lease(9), &mut StorageRoom::default());
+    let (decided, changes) = decide(facts, &[&second, &third]);
     let stored = second.pending.unwrap().envelope.meta.clone();
     assert_eq!(verdicts(&decided), [STORED, replayed(&stored)]);
     let [one] = &changes.idempotency[..] else { panic!("{changes:?}") };
@@ -439,7 +436,7 @@ fn overage_is_admitted_and_recorded() {
     set(&mut facts, 1, KeyFacts { plan: Plan::Enterprise(terms), ..key_facts(account(1)) });
     let commands: Vec<Command> = (0..3).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
-    let (_, changes) = decide(facts, &commands, TIMES, lease(9), &mut StorageRoom::default());
+    let (_, changes) = decide(facts, &commands);
     assert_eq!(changes.envelopes.len(), 3);
     let month = changes.usage[0].1.month.start;
     assert_eq!(changes.overage, [OverageCount { key: key(1), month, messages: 2 }]);
@@ -454,7 +451,7 @@ fn a_batch_reports_each_threshold_that_it_reaches_once() {
     facts.usage.insert(key(1), usage);
     let commands = [send(1), send(2), send(3)];
     let all: Vec<_> = commands.iter().collect();
-    let (_, changes) = decide(facts, &all, TIMES, lease(9), &mut StorageRoom::default());
+    let (_, changes) = decide(facts, &all);
     assert_eq!(changes.usage[0].1.day.used, 801);
     let [reached] = &changes.thresholds[..] else { panic!("{:?}", changes.thresholds) };
     assert_eq!((reached.window_start, reached.at), (start, NOW));
@@ -469,7 +466,7 @@ fn a_webhook_receives_only_the_events_that_it_names() {
     let unnamed = |is_active| RecipientWebhook { events: vec![], is_active, ..named.clone() };
     let webhooks = vec![unnamed(true), named.clone(), unnamed(false)];
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(webhooks)));
-    let (_, changes) = decide(facts, &[&send(1)], TIMES, lease(9), &mut StorageRoom::default());
+    let (_, changes) = decide(facts, &[&send(1)]);
     assert_eq!(changes.envelopes.len(), 1);
     let targets: Vec<_> = changes.leased.iter().map(|delivery| &delivery.target).collect();
     assert_eq!(targets, [&named.target]);
@@ -484,7 +481,7 @@ fn deliveries_to_a_disabled_webhook_are_parked() {
     let disabled = RecipientWebhook { is_active: false, ..enabled };
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(vec![disabled])));
     let command = send(1);
-    let (_, changes) = decide(facts, &[&command], TIMES, lease(9), &mut StorageRoom::default());
+    let (_, changes) = decide(facts, &[&command]);
     let event_id = command.pending.unwrap().envelope.meta.id.into();
     let parked = ParkedDelivery { id: DeliveryId { event_id, webhook_id }, event_at: NOW };
     assert_eq!(changes.parked, [parked]);
@@ -497,7 +494,7 @@ fn the_byte_quota_is_checked_after_the_recipient_and_before_the_limits() {
     let room = || StorageRoom { bytes_max: Some(100), stored: stored(), ..StorageRoom::default() };
     let commands = [&send(1), &send(2)];
     let mut of_batch = room();
-    let (decided, changes) = decide(facts(), &commands, TIMES, lease(9), &mut of_batch);
+    let (decided, changes) = decide_with(facts(), &commands, lease(9), &mut of_batch);
     let refusal = Refusal::StorageQuotaExceeded { limit_bytes: 100 };
     assert_eq!(verdicts(&decided), [STORED, Verdict::Refused(refusal)]);
     assert_eq!(of_batch.stored, HashMap::from([(account(1), 100)]));
@@ -507,7 +504,7 @@ fn the_byte_quota_is_checked_after_the_recipient_and_before_the_limits() {
     let mut revoked = facts();
     set(&mut revoked, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
     let mut full = StorageRoom { bytes_max: Some(0), ..room() };
-    let (decided, _) = decide(revoked, &[&send(1)], TIMES, lease(9), &mut full);
+    let (decided, _) = decide_with(revoked, &[&send(1)], lease(9), &mut full);
     let refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: Some("to") };
     assert_eq!(verdicts(&decided), [Verdict::Refused(refusal)]);
 }
@@ -521,7 +518,7 @@ fn without_free_space_nothing_is_stored_or_counted_but_replays_are_returned() {
     let name = first.idempotency.clone().unwrap().key;
     facts.idempotency.insert((key(1), name), remembered(NOW, 1, &meta));
     let commands = [&send(2), &first];
-    let (decided, changes) = decide(facts, &commands, TIMES, lease(9), &mut full());
+    let (decided, changes) = decide_with(facts, &commands, lease(9), &mut full());
     let expected = [Verdict::Refused(Refusal::StorageFull), replayed(&meta)];
     assert_eq!(verdicts(&decided), expected);
     assert!(changes.envelopes.is_empty() && changes.leased.is_empty());
@@ -534,7 +531,7 @@ fn a_refused_send_counts_as_a_request_alone() {
     let blocked = BTreeSet::from([key(1)]);
     let facts = with_policy(RecipientPolicy { blocked, ..RecipientPolicy::default() });
     let commands = [&send(1), &send(2)];
-    let (decided, changes) = decide(facts, &commands, TIMES, lease(9), &mut StorageRoom::default());
+    let (decided, changes) = decide(facts, &commands);
     let refused = Verdict::Refused(Refusal::RecipientRefuses);
     assert_eq!(verdicts(&decided), [refused.clone(), refused]);
     assert!(changes.envelopes.is_empty() && changes.leased.is_empty());
@@ -576,8 +573,7 @@ fn a_sender_with_contacts_records_each_recipient_once() {
     let policy = RecipientPolicy { records_contacts: true, ..RecipientPolicy::default() };
     let alice = KeyFacts { policy: Some(Arc::new(policy)), ..key_facts(account(1)) };
     facts.keys.insert(key(1), Arc::new(alice));
-    let (_, changes) =
-        decide(facts, &[&send(1), &send(2)], TIMES, lease(9), &mut StorageRoom::default());
+    let (_, changes) = decide(facts, &[&send(1), &send(2)]);
     let contact = Contact { api_key_id: key(1), contact: key(2), sent_at: NOW };
     assert_eq!(changes.contacts, [contact]);
 }

@@ -358,9 +358,7 @@ impl Gate {
     fn statements(&self) -> usize {
         self.count.load(Ordering::SeqCst)
     }
-}
 
-impl Gate {
     /// Waits for the order of the next look-up, and obeys it.
     fn pass(&self) -> Result<(), StoreError> {
         self.count.fetch_add(1, Ordering::SeqCst);

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{EventKind, Refusal};
-use sealpost_service::{Credentials, Deliveries, Error, Registered, Sent, Settings};
+use sealpost_domain::Refusal;
+use sealpost_service::{Credentials, Deliveries, Error, Sent, Settings};
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, key_of, message, refusal, webhook_for};
+use crate::support::{World, key_of, message, refusal};
 
 async fn send(world: &World, from: &Credentials, text: &str) -> Result<Sent, Error> {
     let send = message(&key_of(from), text, Some("order-7"));
@@ -68,7 +68,7 @@ async fn an_expired_envelope_is_gone_for_the_recipient() {
         assert_eq!(waiting(), 1);
         world.clock.advance(MOMENT);
         assert_eq!(waiting(), 0);
-        let hook = register(&world, &bob);
+        let hook = world.register(&bob);
         assert_eq!(hook.waiting.waiting, 0);
 
         let webhook_id = hook.webhook_id.to_string();
@@ -98,11 +98,6 @@ async fn an_expired_envelope_is_gone_for_the_recipient() {
 async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String {
     let send = message(&key_of(to), "x", None);
     world.sealpost.send(from, Ok(send)).await.result.unwrap().message.envelope_id.to_string()
-}
-
-fn register(world: &World, who: &Credentials) -> Registered {
-    let asked = webhook_for(EventKind::EnvelopeReceived);
-    world.sealpost.register(who, &Ok(asked)).result.unwrap()
 }
 
 const HOUR: Duration = Duration::from_hours(1);

@@ -11,7 +11,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock as _, Code, EnterpriseTerms, EventKind, KeyStatus, LeaseToken, Plan, Refusal, Timestamp,
+    Clock as _, Code, EnterpriseTerms, KeyStatus, LeaseToken, Plan, Refusal, Timestamp,
 };
 use sealpost_service::{Credentials, Sent};
 use tokio::runtime::Builder;
@@ -19,7 +19,7 @@ use tokio::runtime::Builder;
 use super::run::{rows, settings};
 use crate::{
     client::Client,
-    support::{World, id, message, webhook_for},
+    support::{World, id, message},
 };
 
 /// A sender (Alice), a recipient (Bob), and one or two nodes.
@@ -55,8 +55,7 @@ impl Scene {
     /// Creates the sender, and the recipient with a webhook.
     fn new(world: World, other_node: Option<Client>) -> Self {
         let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
-        let asked = webhook_for(EventKind::EnvelopeReceived);
-        world.sealpost.register(&bob, &Ok(asked)).result.unwrap();
+        world.register(&bob);
         Self { world, other_node, alice, bob }
     }
 

@@ -8,10 +8,7 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::{
-    AttemptResult, Clock as _, EventKind, LeaseToken, LeasedDelivery, Outcome, ReceiverResponse,
-    ports::Outbox as _,
-};
+use sealpost_domain::{Clock as _, EventKind, Outcome};
 use sealpost_service::{Credentials, Register, Settings, Update, Updated, WebhookList};
 
 use crate::client::{Client, Manage, Managed};
@@ -38,12 +35,6 @@ fn pause(node: &Client, who: &Credentials, webhook_id: &str, paused: bool) -> Up
     }
 }
 
-/// Claims due deliveries with a lease of one second.
-fn claim(world: &World) -> Vec<LeasedDelivery> {
-    let now = world.clock.now();
-    world.claim(now, LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)))
-}
-
 #[tokio::test]
 async fn a_repeated_resumption_sends_the_deliveries_that_the_first_one_left() {
     let world = World::new();
@@ -55,10 +46,10 @@ async fn a_repeated_resumption_sends_the_deliveries_that_the_first_one_left() {
     let allowed = Arc::new(AtomicUsize::new(1));
     let node = world.node_on(failing_after(&world, &allowed), Settings::default());
     assert!(!pause(&node, &bob, &webhook_id, false).webhook.paused);
-    assert_eq!(claim(&world).len(), 0);
+    assert_eq!(world.claim_due().len(), 0);
     allowed.store(2, Ordering::SeqCst);
     assert!(!pause(&node, &bob, &webhook_id, false).webhook.paused);
-    assert_eq!(claim(&world).len(), 1);
+    assert_eq!(world.claim_due().len(), 1);
 }
 
 #[tokio::test]
@@ -70,19 +61,9 @@ async fn an_update_shows_the_newest_success_as_the_list_does() {
         send(&world, &bob).await;
         world.clock.advance(Duration::from_mins(1));
         world.database.release_every_lease(world.clock.now()).unwrap();
-        let succeeded = |held: &LeasedDelivery| AttemptResult {
-            id: held.id(),
-            lease: held.lease,
-            attempts: 1,
-            at: world.clock.now(),
-            duration_ms: 7,
-            response: Some(ReceiverResponse { status: 200, excerpt: String::new() }),
-            error_detail: None,
-            outcome: Outcome::Succeeded,
-        };
-        let ends: Vec<_> = claim(&world).iter().map(succeeded).collect();
-        assert_eq!(ends.len(), 1);
-        world.database.record_outcomes(&ends, Duration::from_hours(24)).unwrap();
+        let held = world.claim_due();
+        assert_eq!(held.len(), 1);
+        world.settle(&held, Outcome::Succeeded);
     }
     let updated = pause(&world.sealpost, &bob, &webhook_id, false).webhook;
     assert_eq!(updated.last_success_at, Some(world.clock.now()));

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use sealpost_domain::{
-    AttemptFailure, AttemptResult, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
-    LeasedDelivery, Outcome, ReceiverResponse, Refusal, WebhookStatus, ports::Outbox as _,
+    AttemptFailure, Clock as _, Code, DisabledReason, LeasedDelivery, Outcome, Refusal,
+    WebhookStatus,
 };
 use sealpost_service::{
     Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Recover, Recovered,
@@ -13,13 +13,12 @@ use sealpost_service::{
 use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, key_of, message, refusal, webhook_for};
+use crate::support::{World, key_of, message, refusal};
 
 const DAY: Duration = Duration::from_hours(24);
 
 fn register(world: &World, who: &Credentials) -> (String, String) {
-    let asked = webhook_for(EventKind::EnvelopeReceived);
-    let registered = world.sealpost.register(who, &Ok(asked)).result.unwrap();
+    let registered = world.register(who);
     (registered.webhook_id.to_string(), registered.secret)
 }
 
@@ -71,35 +70,10 @@ fn recover(world: &World, who: &Credentials, asked: Recover) -> Recovered {
     }
 }
 
-/// Claims due deliveries with a lease of one second.
-fn claim(world: &World) -> Vec<LeasedDelivery> {
-    let now = world.clock.now();
-    let (lease, lease_until) = (LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)));
-    world.claim(now, lease, lease_until)
-}
-
-fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
-    let answer = Some(ReceiverResponse { status: 500, excerpt: "no".to_owned() });
-    let ends: Vec<_> = held
-        .iter()
-        .map(|held| AttemptResult {
-            id: held.id(),
-            lease: held.lease,
-            attempts: held.attempts + 1,
-            at: world.clock.now(),
-            duration_ms: 7,
-            response: answer.clone(),
-            error_detail: None,
-            outcome,
-        })
-        .collect();
-    world.database.record_outcomes(&ends, 5 * DAY).unwrap();
-}
-
 /// Releases all leases, then claims the due deliveries.
 fn take_over(world: &World) -> Vec<LeasedDelivery> {
     world.database.release_every_lease(world.clock.now()).unwrap();
-    claim(world)
+    world.claim_due()
 }
 
 fn retry(world: &World) -> Outcome {
@@ -120,7 +94,7 @@ async fn pages_show_every_entry_once_while_entries_are_added() {
         }
         let mut held = take_over(&world);
         held.retain(|it| it.attempts == 0);
-        settle(&world, &held, outcome);
+        world.settle(&held, outcome);
     }
     let whole = page(&world, &bob, &deliveries(&webhook_id, None));
     assert_eq!(whole.next_cursor, None);
@@ -139,8 +113,8 @@ async fn pages_show_every_entry_once_while_entries_are_added() {
         assert!(page.deliveries.len() <= 3);
         walked.extend(page.deliveries.iter().map(entry));
         send(&world, &bob).await;
-        let held: Vec<_> = claim(&world).into_iter().filter(|it| it.attempts == 0).collect();
-        settle(&world, &held, Outcome::Succeeded);
+        let held: Vec<_> = world.claim_due().into_iter().filter(|it| it.attempts == 0).collect();
+        world.settle(&held, Outcome::Succeeded);
         match page.next_cursor {
             Some(cursor) => asked.cursor = Some(cursor.parse().unwrap()),
             None => break,
@@ -180,7 +154,7 @@ async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
     let bob = world.newcomer(None);
     let (webhook_id, _) = register(&world, &bob);
     let gone = send(&world, &bob).await;
-    settle(&world, &take_over(&world), Outcome::Gone);
+    world.settle(&take_over(&world), Outcome::Gone);
     let mut waiting = BTreeSet::new();
     for _ in 0..5 {
         waiting.insert(send(&world, &bob).await);
@@ -188,7 +162,7 @@ async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
     let shown = page(&world, &bob, &deliveries(&webhook_id, Some("pending"))).deliveries;
     assert_eq!(shown.len(), 5);
     assert!(shown.iter().all(|it| it.next_attempt_at.is_none() && it.attempt == 1));
-    assert!(claim(&world).is_empty());
+    assert!(world.claim_due().is_empty());
     for refused in [
         Manage::Redeliver { webhook_id: webhook_id.clone(), envelope_id: gone.clone() },
         Manage::Recover(Recover {
@@ -210,43 +184,39 @@ async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
     let enabled = enable(&world, &bob, &webhook_id);
     assert_eq!((enabled.webhook.status, enabled.due_now), (WebhookStatus::Enabled, 5));
     assert_eq!((enabled.webhook.disabled_reason, enabled.webhook.failing_since), (None, None));
-    let due: BTreeSet<_> = claim(&world).iter().map(|it| it.event.id().to_string()).collect();
+    let due: BTreeSet<_> = world.claim_due().iter().map(|it| it.event.id().to_string()).collect();
     assert_eq!(due, waiting, "and what was exhausted is not");
     assert_eq!(enable(&world, &bob, &webhook_id).due_now, 0, "there is no harm in it");
 }
 
 #[tokio::test]
-async fn failed_deliveries_of_a_time_range_are_counted_and_recovered() {
-    recovered_in_portions_of(1000).await;
+async fn failed_deliveries_of_a_time_range_are_counted_and_recovered_in_any_portions() {
+    for rows_per_write in [1000, 1, 2] {
+        check_recovery(rows_per_write).await;
+    }
 }
 
-#[tokio::test]
-async fn a_recovery_in_portions_has_the_same_result() {
-    recovered_in_portions_of(1).await;
-    recovered_in_portions_of(2).await;
-}
-
-async fn recovered_in_portions_of(rows_per_write: u32) {
+async fn check_recovery(rows_per_write: u32) {
     let world = World::with(Settings { recovered_max: 3, rows_per_write, ..Settings::default() });
     let bob = world.newcomer(None);
     let (webhook_id, _) = register(&world, &bob);
     send(&world, &bob).await;
-    settle(&world, &take_over(&world), EXHAUSTED);
+    world.settle(&take_over(&world), EXHAUSTED);
     world.clock.advance(Duration::from_secs(1));
     let since = world.clock.now();
     for _ in 0..4 {
         send(&world, &bob).await;
     }
     let held = take_over(&world);
-    settle(&world, &held[..2], EXHAUSTED);
-    settle(&world, &held[2..], retry(&world));
+    world.settle(&held[..2], EXHAUSTED);
+    world.settle(&held[2..], retry(&world));
     let asked = |dry_run| Recover { webhook_id: webhook_id.clone(), since, until: None, dry_run };
     let numbers = |it: Recovered| (it.matched, it.recovered, it.more, it.dry_run);
     assert_eq!(numbers(recover(&world, &bob, asked(true))), (3, 0, true, true));
-    assert!(claim(&world).is_empty());
+    assert!(world.claim_due().is_empty());
     assert_eq!(numbers(recover(&world, &bob, asked(false))), (3, 3, true, false));
     assert_eq!(numbers(recover(&world, &bob, asked(false))), (1, 1, false, false));
-    assert_eq!(claim(&world).len(), 4);
+    assert_eq!(world.claim_due().len(), 4);
 }
 
 #[tokio::test]

@@ -5,18 +5,16 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use sealpost_domain::EventKind;
 use sealpost_service::{Deliveries, Settings, WebhookList};
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, announcing, key_of, message, webhook_for};
+use crate::support::{World, announcing, key_of, message};
 
 #[tokio::test]
 async fn a_listing_needs_one_write_transaction_for_its_admission() {
     let world = World::new();
     let bob = world.newcomer(None);
-    let asked = webhook_for(EventKind::EnvelopeReceived);
-    let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let webhook_id = world.register(&bob).webhook_id.to_string();
     let message = message(&key_of(&bob), "hello", None);
     world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
     let writers = Arc::new(AtomicUsize::new(0));
@@ -25,7 +23,6 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
         count.fetch_add(1, Ordering::SeqCst);
     });
     let node = world.node_on(store, Settings::default());
-    let webhook_id = webhook_id.to_string();
     let deliveries = Deliveries { webhook_id, state: None, limit: 20, cursor: None };
     for asked in [Manage::List, Manage::Deliveries(deliveries)] {
         let before = writers.load(Ordering::SeqCst);

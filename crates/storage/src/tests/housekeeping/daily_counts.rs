@@ -1,6 +1,6 @@
 //! Tests that daily counts include each envelope and each successful delivery once.
 
-use std::sync::Arc;
+use std::{fmt::Display, sync::Arc};
 
 use sealpost_domain::{
     ApiKeyId, Envelope, EnvelopeId, Timestamp, Webhook,
@@ -84,13 +84,16 @@ fn read_in_portions(db: &Fixture, table: CountedTable) -> UncountedRows {
     rows
 }
 
-fn succeeded(db: &Fixture, webhook: &Webhook, at: i64) {
+fn attempted(db: &Fixture, webhook_id: impl Display, outcome: &str, at: i64) {
     db.execute(&format!(
         "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
-        VALUES ({at}, 1, 1, 'succeeded', '{}', 'env_1')",
-        webhook.id
+        VALUES ({at}, 1, 1, '{outcome}', '{webhook_id}', 'env_1')"
     ))
     .unwrap();
+}
+
+fn succeeded(db: &Fixture, webhook: &Webhook, at: i64) {
+    attempted(db, webhook.id, "succeeded", at);
 }
 
 fn every_envelope_is_counted_once_for_sender_and_recipient(db: &Fixture) {
@@ -110,20 +113,12 @@ fn every_envelope_is_counted_once_for_sender_and_recipient(db: &Fixture) {
 fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture) {
     let key = db.activate().id;
     let (to, deleted) = (db.register(&key), db.register(&key));
-    let attempt = |webhook: &Webhook, outcome: &str, at: i64| {
-        db.execute(&format!(
-            "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
-            VALUES ({at}, 1, 1, '{outcome}', '{}', 'env_1')",
-            webhook.id
-        ))
-        .unwrap();
-    };
-    attempt(&to, "succeeded", 1);
-    attempt(&to, "failed", 2);
-    attempt(&deleted, "succeeded", 3);
-    attempt(&to, "succeeded", DAY);
-    attempt(&to, "succeeded", 5 * DAY + 1);
-    attempt(&to, "succeeded", 4);
+    succeeded(db, &to, 1);
+    attempted(db, to.id, "failed", 2);
+    succeeded(db, &deleted, 3);
+    succeeded(db, &to, DAY);
+    succeeded(db, &to, 5 * DAY + 1);
+    succeeded(db, &to, 4);
     db.write(Durable, |tx| tx.delete_webhook(&key, &deleted.id, at(9))).unwrap();
     let count = |before| db.count_rows(CountedTable::Attempts, at(before), 99);
     assert_eq!(
@@ -140,11 +135,11 @@ fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture
     assert_eq!(delivered(), [(0, 2), (1, 1), (5, 1)]);
 
     db.execute("DELETE FROM attempts").unwrap();
-    attempt(&to, "succeeded", 9 * DAY);
+    succeeded(db, &to, 9 * DAY);
     assert_eq!(count(10 * DAY), 1, "its number is higher than all counted ones");
 
-    attempt(&to, "succeeded", 99 * DAY);
-    attempt(&to, "succeeded", 9 * DAY);
+    succeeded(db, &to, 99 * DAY);
+    succeeded(db, &to, 9 * DAY);
     assert_eq!(count(10 * DAY), 2, "the time of a clock far ahead does not stop the count");
 }
 
@@ -184,19 +179,11 @@ fn failed_and_unreadable_attempts_do_not_stop_the_count(db: &Fixture) {
     let key = db.activate().id;
     let webhook = db.register(&key).id;
     for (millis, outcome) in [(1, "failed"), (2, "failed"), (3, "succeeded")] {
-        db.execute(&format!(
-            "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
-            VALUES ({millis}, 1, 1, '{outcome}', '{webhook}', 'env_1')"
-        ))
-        .unwrap();
+        attempted(db, webhook, outcome, millis);
     }
     let count = || db.count_rows(CountedTable::Attempts, at(9), 2);
     assert_eq!([count(), count(), count()], [2, 1, 0]);
-    db.execute(
-        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
-        VALUES (4, 1, 1, 'succeeded', 'no id of a webhook', 'env_1')",
-    )
-    .unwrap();
+    attempted(db, "no id of a webhook", "succeeded", 4);
     assert_eq!([count(), count()], [1, 0]);
     let counted = db.read(|reader| reader.daily_counts(&key, at(0), 0)).unwrap();
     assert_eq!(counted.iter().map(|day| day.delivered).collect::<Vec<_>>(), [1]);

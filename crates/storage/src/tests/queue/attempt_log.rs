@@ -2,11 +2,11 @@
 
 use sealpost_domain::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptTiming,
-    EventKind, LeaseToken, LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
+    EventKind, LeaseToken, Outcome, PendingDelivery, ReceiverResponse, Webhook,
     ports::{Durability::Durable, Outbox},
 };
 
-use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, result_of};
+use crate::tests::fixture::{Fixture, at, claim, record, result_of};
 
 on_both!(
     every_attempt_is_logged_completely,
@@ -20,14 +20,6 @@ on_both!(
     the_log_is_searched_by_time,
     an_event_is_found_with_its_attempts_and_pending_deliveries,
 );
-
-fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
-    db.claim(&claim_of(now, 1000, LeaseToken(lease))).unwrap()
-}
-
-fn record(db: &Fixture, results: &[AttemptResult]) {
-    db.record_outcomes(results, FAILING_MAX).unwrap();
-}
 
 fn attempts(
     db: &Fixture,

@@ -15,7 +15,7 @@ use crate::{
     connection::transaction::Transaction,
     queue::{claim_cursor::ClaimCursor, claims},
     tests::fixture::{
-        FAILING_MAX, Fixture, at, claim_of, envelope, eventually, fresh, postgres, result_of,
+        FAILING_MAX, Fixture, at, claim_of, envelope, eventually, find, fresh, postgres, result_of,
     },
 };
 
@@ -30,11 +30,6 @@ on_both!(
 );
 
 const DUE: i64 = 1_000_000_000_000;
-
-fn find(db: &Fixture, of: &Webhook) -> Webhook {
-    let listed = db.write(Durable, |tx| tx.list_webhooks(&of.api_key_id)).unwrap();
-    listed.into_iter().find(|webhook| webhook.id == of.id).unwrap()
-}
 
 /// Makes all deliveries due at `now`, claims one of them, and records this outcome for it.
 fn attempt(db: &Fixture, now: i64, outcome: Outcome) {

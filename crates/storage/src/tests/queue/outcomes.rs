@@ -1,11 +1,10 @@
 //! Tests that the outcomes of attempts are recorded only while the lease of the delivery is valid.
 
 use sealpost_domain::{
-    AttemptFailure, AttemptResult, LastFailure, LeaseToken, LeasedDelivery, Outcome, Webhook,
-    ports::{Durability::Durable, Outbox},
+    AttemptFailure, AttemptResult, LastFailure, LeaseToken, Outcome, ports::Outbox,
 };
 
-use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, result_of};
+use crate::tests::fixture::{Fixture, at, claim, find, record, result_of};
 
 on_both!(
     a_success_deletes_the_delivery,
@@ -17,19 +16,6 @@ on_both!(
     a_success_that_is_only_in_the_log_is_shown,
     unlogged_outcomes_change_only_the_queue,
 );
-
-fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
-    db.claim(&claim_of(now, 1000, LeaseToken(lease))).unwrap()
-}
-
-fn record(db: &Fixture, results: &[AttemptResult]) {
-    db.record_outcomes(results, FAILING_MAX).unwrap();
-}
-
-fn find(db: &Fixture, to: &Webhook) -> Webhook {
-    let listed = db.write(Durable, |tx| tx.list_webhooks(&to.api_key_id)).unwrap();
-    listed.into_iter().find(|webhook| webhook.id == to.id).unwrap()
-}
 
 fn failed(when: i64, error: &str) -> LastFailure {
     LastFailure { at: at(when), error: error.to_owned(), error_detail: None }

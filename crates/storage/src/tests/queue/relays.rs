@@ -35,6 +35,7 @@ on_both!(
     a_connection_during_a_change_ends,
     a_change_during_a_connection_ends_it,
     the_old_connections_of_a_node_are_listed,
+    connections_from_before_the_clock_was_set_back_do_not_count,
 );
 
 fn relay(db: &Fixture, key: &ApiKey) -> Webhook {
@@ -240,6 +241,14 @@ fn session_of(db: &Fixture, key: &ApiKey) -> TokenHash {
     token
 }
 
+/// Creates a key with a session and a relay, and returns a connection to this relay.
+fn with_session(db: &Fixture) -> (ApiKey, Webhook, RelayConnection) {
+    let key = db.activate();
+    let to = relay(db, &key);
+    let connection = connection(1, NODE, &to, session_of(db, &key));
+    (key, to, connection)
+}
+
 /// Checks the connections of [`NODE`] if any are unchecked, and returns why connections must close.
 fn ends(db: &Fixture, now: i64) -> Vec<RelayEnd> {
     if !db.read(|reader| reader.has_unchecked_relays(NODE, at(now))).unwrap() {
@@ -250,10 +259,8 @@ fn ends(db: &Fixture, now: i64) -> Vec<RelayEnd> {
 }
 
 fn a_connection_ends_with_what_it_needs(db: &Fixture) {
-    let key = db.activate();
-    let to = relay(db, &key);
-    let token = session_of(db, &key);
-    connect(db, &key, &connection(1, NODE, &to, token), 10);
+    let (key, _, connection) = with_session(db);
+    connect(db, &key, &connection, 10);
     assert_eq!(ends(db, 1000), []);
     assert_eq!(ends(db, 5000), [RelayEnd::TokenEnded]);
     assert_eq!(ends(db, 5000), [RelayEnd::TokenEnded], "until the connection is deleted");
@@ -289,10 +296,8 @@ fn a_connection_ends_with_what_it_needs(db: &Fixture) {
 }
 
 fn an_unchanged_connection_is_not_checked_again(db: &Fixture) {
-    let key = db.activate();
-    let (to, other) = (relay(db, &key), relay(db, &db.activate()));
-    let token = session_of(db, &key);
-    connect(db, &key, &connection(1, NODE, &to, token), 10);
+    let ((key, _, connection), other) = (with_session(db), relay(db, &db.activate()));
+    connect(db, &key, &connection, 10);
     let is_unchecked = |node, now| {
         db.read(|reader| reader.has_unchecked_relays(LeaseToken(node), at(now))).unwrap()
     };
@@ -315,13 +320,10 @@ const CHANGES: [fn(&mut Transaction, &ApiKey, &Webhook, TokenHash); 3] = [
 
 fn a_connection_during_a_change_ends(db: &Fixture) {
     for change in CHANGES {
-        let (key, token) = (db.activate(), TokenHash([1; 32]));
-        session_of(db, &key);
-        let to = relay(db, &key);
-        let connection = connection(1, NODE, &to, token);
+        let (key, to, connection) = with_session(db);
         thread::scope(|scope| {
             let mut tx = db.begin(Durability::Durable).unwrap();
-            change(&mut tx, &key, &to, token);
+            change(&mut tx, &key, &to, connection.token);
             let connected = scope.spawn(|| connect(db, &key, &connection, 10));
             db.await_waiting();
             tx.commit().unwrap();
@@ -334,16 +336,13 @@ fn a_connection_during_a_change_ends(db: &Fixture) {
 
 fn a_change_during_a_connection_ends_it(db: &Fixture) {
     for change in CHANGES {
-        let (key, token) = (db.activate(), TokenHash([1; 32]));
-        session_of(db, &key);
-        let to = relay(db, &key);
-        let connection = connection(1, NODE, &to, token);
+        let (key, to, connection) = with_session(db);
         thread::scope(|scope| {
             let mut tx = db.begin(Durability::Durable).unwrap();
             tx.insert_relay(&key.id, &connection, 10).unwrap();
             let changed = scope.spawn(|| {
                 let mut tx = db.begin(Durability::Durable).unwrap();
-                change(&mut tx, &key, &to, token);
+                change(&mut tx, &key, &to, connection.token);
                 tx.commit().unwrap();
             });
             db.await_waiting();
@@ -364,10 +363,8 @@ fn clear(db: &Fixture) {
 #[test]
 fn a_change_during_a_check_is_not_lost() {
     let db = postgres();
-    let key = db.activate();
-    let to = relay(&db, &key);
-    let token = session_of(&db, &key);
-    connect(&db, &key, &connection(1, NODE, &to, token), 10);
+    let (key, to, connection) = with_session(&db);
+    connect(&db, &key, &connection, 10);
     let mut tx = db.begin(Durability::Durable).unwrap();
     tx.disable_webhook(&to.id, at(600)).unwrap();
     tx.run(|conn| Ok(conn.batch_execute("SET CONSTRAINTS ALL IMMEDIATE")?)).unwrap();
@@ -396,4 +393,21 @@ fn the_old_connections_of_a_node_are_listed(db: &Fixture) {
     assert_eq!((before(500), before(501)), (vec![], vec![RelayConnectionId(1)]));
     let count = |node| db.read(|reader| reader.count_relays_of_node(LeaseToken(node))).unwrap();
     assert_eq!([count(NODE.0), count(12), count(13)], [1, 1, 0]);
+}
+
+fn connections_from_before_the_clock_was_set_back_do_not_count(db: &Fixture) {
+    let key = db.activate();
+    let to = relay(db, &key);
+    db.write(Durability::Relaxed, |tx| {
+        tx.renew_relays(NODE, at(99_000), at(105_000))?;
+        tx.insert_relay(&key.id, &connection(1, NODE, &to, TokenHash([1; 32])), 1)
+    })
+    .unwrap();
+    assert_eq!(counts(db, &[&to], 99_000), HashMap::from([(to.id, 1)]));
+    assert_eq!(counts(db, &[&to], 500), HashMap::new());
+    let shown = db.read(|reader| reader.relays_of(&to.id, at(500))).unwrap();
+    assert_eq!(shown, []);
+    let other = connection(2, LeaseToken(12), &to, TokenHash([1; 32]));
+    assert_eq!(connect(db, &key, &other, 1), 0);
+    assert_eq!(db.count("relay_connections"), 1, "those of the earlier node are deleted");
 }

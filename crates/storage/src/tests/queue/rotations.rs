@@ -54,6 +54,17 @@ fn rotate(db: &Fixture, key: &ApiKeyId, millis: i64) -> IdentityRotation {
     rotation
 }
 
+/// Changes a key after one envelope from each of `count` subscribers, and returns these.
+fn rotate_after_envelopes(db: &Fixture, count: usize) -> Vec<ApiKeyId> {
+    let bob = db.activate().id;
+    let others: Vec<_> = (0..count).map(|_| subscriber(db)).collect();
+    for (other, millis) in others.iter().zip(10..) {
+        send(db, other, &bob, millis);
+    }
+    rotate(db, &bob, 20);
+    others
+}
+
 fn inform(db: &Fixture, informed_max: u32, limit: u32) -> bool {
     db.write(Relaxed, |tx| tx.inform_correspondents(at(0), at(50), informed_max, limit)).unwrap()
 }
@@ -138,12 +149,7 @@ fn a_revocation_informs_the_correspondents(db: &Fixture) {
 }
 
 fn a_portion_continues_after_the_one_before(db: &Fixture) {
-    let bob = db.activate().id;
-    let others: Vec<_> = (0..5).map(|_| subscriber(db)).collect();
-    for (other, millis) in others.iter().zip(10..) {
-        send(db, other, &bob, millis);
-    }
-    rotate(db, &bob, 20);
+    let others = rotate_after_envelopes(db, 5);
     assert!(inform(db, MANY, 2));
     assert_eq!(informed(db), others[3..], "newest first");
     assert!(inform(db, MANY, 2));
@@ -153,12 +159,7 @@ fn a_portion_continues_after_the_one_before(db: &Fixture) {
 }
 
 fn a_lost_portion_is_repeated_without_a_second_event(db: &Fixture) {
-    let bob = db.activate().id;
-    let others: Vec<_> = (0..4).map(|_| subscriber(db)).collect();
-    for (other, millis) in others.iter().zip(10..) {
-        send(db, other, &bob, millis);
-    }
-    rotate(db, &bob, 20);
+    let others = rotate_after_envelopes(db, 4);
     assert!(inform(db, MANY, 2));
     for _ in 0..2 {
         let mut lost = db.begin(Relaxed).unwrap();

@@ -36,6 +36,8 @@ on_both!(
     a_redelivered_envelope_does_not_wait_and_can_bounce,
     a_transfer_skips_an_envelope_with_a_delivery,
     concurrent_transfers_deliver_each_envelope_once,
+    a_skip_of_a_wrong_clock_ends_no_later_envelope,
+    a_skip_deletes_envelopes_of_a_wrong_clock,
 );
 
 /// Stores `count` envelopes that wait for a webhook of the API key.
@@ -360,4 +362,40 @@ fn an_envelope_stored_beside_a_registration_is_delivered() {
         portion(db, None, 9).unwrap();
         (!db.read(crate::Reader::has_waiting_transfers).unwrap()).then_some(())
     });
+}
+
+/// A time of a wrong clock, far ahead of the other ids.
+const FAR: i64 = 3_600_000;
+
+fn a_skip_of_a_wrong_clock_ends_no_later_envelope(db: &Fixture) {
+    let key = db.activate().id;
+    db.write(Durable, |tx| tx.skip_waiting(&key, at(FAR))).unwrap();
+    let sent = send(db, &key, 1);
+    let to = db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), each(&to, &sent));
+    db.write(Durable, |tx| tx.skip_waiting(&key, at(FAR))).unwrap();
+    delete(db, &to);
+    assert_eq!(db.count("waiting_envelopes"), 1, "it waits again");
+    let to = db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), each(&to, &sent));
+    delete(db, &to);
+    assert_eq!(count(db, &key), 1);
+}
+
+fn a_skip_deletes_envelopes_of_a_wrong_clock(db: &Fixture) {
+    let key = db.activate().id;
+    let mut ahead = envelope(&key, &key);
+    ahead.meta.id = EnvelopeId::new(at(FAR), [1; 10]);
+    let waiting = waiting(&key, &[ahead.meta.id]);
+    db.apply(&WriteSet { waiting, envelopes: vec![Arc::new(ahead)], ..WriteSet::default() });
+    send(db, &key, 1);
+    skip(db, &key);
+    assert_eq!((count(db, &key), db.count("waiting_envelopes")), (0, 1));
+    let later = send(db, &key, 1);
+    assert_eq!(count(db, &key), 1);
+    let to = db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), each(&to, &later));
 }

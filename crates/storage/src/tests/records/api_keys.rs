@@ -24,7 +24,6 @@ on_both!(
     one_of_two_successors_that_lock_the_account_gets_a_handle,
     a_handle_never_leaves_its_account,
     revoked_is_final,
-    a_revoked_key_has_no_root,
     setting_one_field_of_a_key_keeps_the_others,
     a_plan_is_replaced_and_usage_stays,
 );
@@ -230,12 +229,6 @@ fn revoked_is_final(db: &Fixture) {
     let found = db.read(|reader| reader.find_key(&key.id)).unwrap().unwrap();
     assert_eq!((found.status, found.root), (KeyStatus::Revoked, None));
     assert_eq!(found.did, key.did);
-}
-
-fn a_revoked_key_has_no_root(db: &Fixture) {
-    let key = db.activate();
-    let revoke = format!("UPDATE api_keys SET status = 'revoked' WHERE id = '{}'", key.id);
-    db.execute(&revoke).unwrap_err();
 }
 
 fn setting_one_field_of_a_key_keeps_the_others(db: &Fixture) {

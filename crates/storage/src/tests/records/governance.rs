@@ -47,10 +47,16 @@ fn open(db: &Fixture, subject: &GovernanceSubject) -> Vec<GovernanceDecision> {
     db.write(Durable, |tx| tx.open_decisions(subject)).unwrap()
 }
 
+/// Returns the standing of the key, which is the same for a caller and a recipient.
 fn standing(db: &Fixture, key: &ApiKey) -> GovernanceStanding {
-    let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
-    let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-    facts.keys[&key.id].standing.clone()
+    let callers = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
+    let recipients = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
+    let [caller, recipient] = [callers, recipients].map(|wanted| {
+        let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+        facts.keys[&key.id].standing.clone()
+    });
+    assert_eq!(caller.0, recipient.0);
+    caller
 }
 
 fn acme() -> PartnerId {

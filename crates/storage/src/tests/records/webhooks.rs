@@ -18,8 +18,6 @@ use crate::{
 
 on_both!(
     webhooks_are_listed_oldest_first,
-    only_its_own_key_deletes_a_webhook,
-    deleting_a_webhook_deletes_its_deliveries,
     one_of_two_deletions_of_a_webhook_wins,
     deletion_and_outcomes_do_not_deadlock,
 );
@@ -49,26 +47,6 @@ fn webhooks_are_listed_oldest_first(db: &Fixture) {
     assert_eq!(format!("{listed:?}"), format!("{:?}", [&old, &young]));
     assert_eq!(listed[0].secret, old.secret);
     assert_eq!(count, 2);
-}
-
-fn only_its_own_key_deletes_a_webhook(db: &Fixture) {
-    let (key, other) = (db.activate(), db.activate());
-    let mine = db.register(&key.id);
-    let delete = |by| db.write(Durable, |tx| tx.delete_webhook(by, &mine.id, at(9))).unwrap();
-    assert!(!delete(&other.id));
-    assert!(delete(&key.id));
-    assert!(!delete(&key.id));
-}
-
-fn deleting_a_webhook_deletes_its_deliveries(db: &Fixture) {
-    let key = db.activate();
-    let (deleted, stays) = (db.register(&key.id), db.register(&key.id));
-    db.send(&deleted, 3);
-    db.send(&stays, 2);
-    db.write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id, at(9))).unwrap();
-    let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
-    assert_eq!(due.len(), 2);
-    assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
 }
 
 fn one_of_two_deletions_of_a_webhook_wins(db: &Fixture) {

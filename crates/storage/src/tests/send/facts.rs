@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    ApiKey, EventKind, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Target,
-    Usage, WindowUse,
+    ApiKey, EventKind, Handle, KeyStatus, Plan, Session, Target, Usage, WindowUse,
     ports::{
         AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, RecipientWebhook,
         RecipientWebhooks, WriteSet,
@@ -22,8 +21,6 @@ on_both!(
     sessions_are_found_expired_or_not,
     webhooks_of_recipients_are_found_by_their_status,
     a_webhook_receives_only_the_events_that_it_names,
-    decisions_on_key_account_and_partner_count,
-    lifted_decisions_do_not_count,
 );
 
 fn facts(db: &Fixture, wanted: &FactsQuery) -> AdmissionFacts {
@@ -149,37 +146,4 @@ fn a_webhook_receives_only_the_events_that_it_names(db: &Fixture) {
         .map(|webhook| webhook.target.webhook_id)
         .collect();
     assert_eq!(ids, [subscribed.id]);
-}
-
-fn decisions_on_key_account_and_partner_count(db: &Fixture) {
-    let (key, free) = (db.activate(), db.activate());
-    db.execute(&format!(
-        "UPDATE accounts SET partner_id = 'acme' WHERE id = '{account}';
-         INSERT INTO governance (id, subject, kind, status, reason, since, by) VALUES
-             ('1', '{key}', 'council_action', 'proposed', 'spam', 5, 'op'),
-             ('2', '{account}', 'council_action', 'enforced', 'fraud', 6, 'op'),
-             ('3', 'acme', 'partner_suspension', 'enforced', 'unpaid', 7, 'op')",
-        account = key.account_id,
-        key = key.id,
-    ))
-    .unwrap();
-    let keys = facts(db, &callers(&[&key, &free])).keys;
-    let standing = &keys[&key.id].standing;
-    let reasons: Vec<_> = standing.0.iter().map(|reason| (&*reason.reason, reason.since)).collect();
-    assert_eq!(reasons, [("spam", at(5)), ("fraud", at(6)), ("unpaid", at(7))]);
-    assert_eq!(standing.0[0].status, GovernanceStatus::Proposed);
-    assert_eq!(standing.0[2].kind, GovernanceKind::PartnerSuspension);
-    assert!(standing.is_blocked());
-    assert!(keys[&free.id].standing.0.is_empty());
-}
-
-fn lifted_decisions_do_not_count(db: &Fixture) {
-    let key = db.activate();
-    db.execute(&format!(
-        "INSERT INTO governance (id, subject, kind, status, reason, since, by)
-         VALUES ('1', '{}', 'council_action', 'lifted', 'spam', 5, 'op')",
-        key.id
-    ))
-    .unwrap();
-    assert!(facts(db, &recipients(&[&key])).keys[&key.id].standing.0.is_empty());
 }
