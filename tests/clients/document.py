@@ -200,7 +200,7 @@ def union(types):
 
 
 def repeatable(paths):
-    """Returns the paths of POST requests that have the same effect once and twice."""
+    """Returns the paths of POST requests that may be repeated after a lost response without harm."""
     return sorted(path for path, item in paths.items() if item.get("post", {}).get("x-repeatable"))
 
 

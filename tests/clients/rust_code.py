@@ -2,9 +2,9 @@
 
 
 def repeatable(document):
-    """Returns the module with the paths of the requests that have the same effect once and twice."""
+    """Returns the module with the paths of the requests that may be repeated without harm."""
     gets = [operation.path for operation in document.operations if operation.method == "GET" and "{" not in operation.path]
     entries = "".join(f'    "{path}",\n' for path in sorted(document.repeatable + gets))
-    return ("//! The requests that have the same effect once and twice.\n\n"
-            "/// Paths of requests that have no further effect if repeated. Paths with parameters are not listed.\n"
+    return ("//! The requests that may be repeated after a lost response without harm.\n\n"
+            "/// Paths of these requests. Paths with parameters are not listed.\n"
             f"pub(super) const REPEATABLE: &[&str] = &[\n{entries}];\n")

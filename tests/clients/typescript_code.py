@@ -46,7 +46,7 @@ def model(declaration):
 
 def operations(document):
     """Returns the module with classes of operations and of members."""
-    return (constant("REPEATABLE", document.repeatable, "Paths whose requests have the same effect once and twice.") +
+    return (constant("REPEATABLE", document.repeatable, "Paths whose requests may be repeated after a lost response without harm.") +
             constant("UNAUTHENTICATED", document.unauthenticated, "Paths that need no credentials.") +
             constant("INSTANTS", instants(document), "Members of responses and events that are times."))
 

@@ -46,7 +46,7 @@ function mayRepeat(fault: ApiError | Unreachable): boolean {
   }
 }
 
-/** Returns whether the request has the same effect once and twice. */
+/** Returns whether the request may be repeated after a lost response without harm. */
 function isRepeatable({ method, url, headers }: SentRequest): boolean {
   const path = new URL(url).pathname;
   return method === "GET" || headers.has("Idempotency-Key") || REPEATABLE.some((suffix) => path.endsWith(suffix));

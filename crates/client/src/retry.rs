@@ -95,7 +95,7 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
     }
 }
 
-/// Returns true if sending the request twice has the same effect as sending it once.
+/// Returns true if the request may be repeated after a lost response without harm.
 fn is_repeatable(path: &str, is_send: bool) -> bool {
     (is_send && SENDS.contains(&path))
         || REPEATABLE.contains(&path)

@@ -49,7 +49,7 @@ def may_repeat(fault: ApiError | Unreachable) -> bool:
 
 
 def is_repeatable(request: httpx.Request) -> bool:
-    """Returns whether the request has the same effect once and twice."""
+    """Returns whether the request may be repeated after a lost response without harm."""
     path = request.url.path
     return request.method == "GET" or "Idempotency-Key" in request.headers or path.endswith(REPEATABLE)
 

@@ -41,7 +41,7 @@ pub(super) const PAYLOAD_TOO_LARGE: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "The message exceeds 256 KiB of UTF-8 (by default). Then `field` is `message`.",
         "The whole body exceeds 2 MiB (by default). It is refused before it is read.",
-        "The body of an activation or a login exceeds 16 KiB, and the request has no session token.",
+        "The body of an activation, a login or a recovery exceeds 16 KiB, and the request has no session token.",
     ],
     remedies: &[
         "Shorten or split the message.",
@@ -56,7 +56,7 @@ pub(super) const QUOTA_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "The account would have more than 100 keys (by default) that are not revoked.",
         "The account's revoked keys reserve 100 handles (by default), and the activation names a new one.",
-        "The account would have more than 50 API tokens.",
+        "The account would have more than 50 API tokens (by default).",
         "The account would store more than 10 GiB (by default) of sealed envelopes that its keys have sent.",
         "The key would have more than 16 webhooks.",
         "The key would have more than 100 valid badges.",
@@ -88,7 +88,7 @@ pub(super) const RATE_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
         "The key has used all requests of this minute or day (UTC).",
         "The key sends faster than the throughput of its plan. A burst of one second is allowed.",
         "A client address activates or logs in too often, or sends too many wrong secrets.",
-        "A session or its account lists or creates API tokens too often.",
+        "A session or its account lists activity, exports the account, or lists or creates API tokens too often.",
     ],
     remedies: &[
         "Wait for the time in `Retry-After`; then the same request can succeed.",

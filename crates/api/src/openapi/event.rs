@@ -74,10 +74,18 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
         "responses": {
             "2XX": { "description": "Received: the delivery has succeeded." },
             "410": { "description": "Gone permanently: the service disables the webhook." },
-            "429": { "description": "Too many requests: the next attempt follows after `Retry-After` at the earliest.",
-                     "headers": { "Retry-After": { "schema": { "type": "integer", "minimum": 0 } } } },
+            "429": delaying("Too many requests."),
+            "503": delaying("Not available."),
             "default": { "description": FAILED },
         },
+    })
+}
+
+/// Renders a response whose `Retry-After` delays the next attempt.
+fn delaying(about: &str) -> Value {
+    json!({
+        "description": format!("{about} {RETRY_AFTER}"),
+        "headers": { "Retry-After": { "schema": { "type": "integer", "minimum": 0 } } },
     })
 }
 
@@ -216,7 +224,7 @@ The service sends this event to each webhook of the sender's key that names it, 
 a server with `--events v1.1`.";
 const ROTATED: &str = "\
 The service sends this event to each webhook that names it, if the webhook's key has sent to the changed key or got from \
-it: once for each change, within minutes. It needs a server with `--events v1.1`.";
+it: once for each change, within ten seconds, or later on a busy server. It needs a server with `--events v1.1`.";
 const THRESHOLD: &str = "\
 The service sends this event to each webhook of the key that names it, once for each window and threshold. It needs a \
 server with `--events v1.1`.";
@@ -232,11 +240,15 @@ const DELIVERY: &str = "\
 - Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this.\n\
 - Respond with 2xx within 15 s.\n\
 - Events may arrive more than once and in any order.";
+const RETRY_AFTER: &str = "\
+`Retry-After` can extend the pause to twice its length or to one hour, whichever is longer, and at most to 24 h.";
 const FAILED: &str = "\
 Failed: the next attempts follow after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are \
 not followed.";
 const SIGNATURE: &str = "\
-`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, keyed with the decoded secret. \
-While a secret is rotated, the header has several signatures, separated by spaces. One valid signature is enough.";
+Signatures over `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces; one valid signature is enough. `v1,` and \
+base64: HMAC-SHA256, keyed with the decoded secret; several while a secret is rotated. `v1a,` and base64: Ed25519, by the \
+service itself, with a public key of `/.well-known/did.json`. Ignore other versions.";
 const ENVELOPE: &str = "env_01m7ye92t9f5vargkky48cczpv";
-const SIGNED: &str = "v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE=";
+const SIGNED: &str = "v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE= \
+v1a,B4QnNydecFxYyTHeCGnV2BaaOvD8s12QS5jSjaefsBEwhAQxmryfrRHrVIv0OLzDbJu0NoCFzWQ61sY26R8nDQ==";

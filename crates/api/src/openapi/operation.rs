@@ -281,8 +281,8 @@ impl Operation {
         Self { is_idempotent: true, ..self }
     }
 
-    /// Marks a POST request as repeatable: a second processing has no further effect. Clients therefore repeat the
-    /// request after a lost response.
+    /// Marks a POST request as repeatable: clients may repeat the request after a lost response without harm. A second
+    /// processing may add an entry, such as a session.
     pub(crate) fn repeatable(self) -> Self {
         Self { is_repeatable: true, ..self }
     }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use sealpost_domain::{EnvelopeId, Timestamp};
 use sealpost_wallet::WebhookSecret;
-use sealpost_webhooks::{SignedHeaders, verify};
-use serde_json::Value;
+use sealpost_webhooks::{SignedHeaders, VerifyingKey, verify, verify_asymmetric};
+use serde_json::{Value, json};
 
 use super::{document::render, schemas::Schemas};
 use crate::{admin::admin_openapi, endpoints::table, openapi};
@@ -102,6 +102,19 @@ fn each_event_has_one_kind() {
     }
 }
 
+/// Checks that a batch names the API key once, and not in its messages.
+#[test]
+fn a_message_of_a_batch_has_no_api_key() {
+    let document = document();
+    let batch = &document["components"]["schemas"]["SendBatchRequest"]["properties"];
+    assert!(batch["api_key_id"].is_object());
+    let expected = json!({
+        "$ref": "#/components/schemas/SendRequest",
+        "not": { "required": ["api_key_id"] },
+    });
+    assert_eq!(batch["messages"]["items"], expected);
+}
+
 /// Checks that each schema with constants uses `enum`, because client generators create enumerations only from `enum`.
 #[test]
 fn no_schema_lists_constants_as_variants() {
@@ -127,7 +140,7 @@ fn a_type_of_requests_and_responses_has_one_schema() {
 }
 
 #[test]
-fn the_example_event_verifies_with_the_example_secret() {
+fn the_example_event_verifies_with_the_example_keys() {
     let document = document();
     let event = &document["webhooks"]["envelope.received"]["post"];
     let body =
@@ -146,4 +159,9 @@ fn the_example_event_verifies_with_the_example_secret() {
     let now = Timestamp::from_millis(timestamp.parse::<i64>().unwrap() * 1000);
     let headers = SignedHeaders { id: &id, timestamp: &timestamp, signature: &signature };
     verify(&secret, &headers, body.to_string().as_bytes(), now).unwrap();
+    let success = &document["paths"]["/.well-known/did.json"]["get"]["responses"]["200"];
+    let keys = &success["content"]["application/did+json"]["examples"]["example1"]["value"];
+    let key = keys["verificationMethod"][0]["standardWebhooksKey"].as_str().unwrap();
+    let key: VerifyingKey = key.parse().unwrap();
+    verify_asymmetric(&key, &headers, body.to_string().as_bytes(), now).unwrap();
 }

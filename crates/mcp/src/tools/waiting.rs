@@ -132,15 +132,15 @@ async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError
 }
 
 /// Returns the webhook that an earlier process registered for this tool, or registers one. Messages that arrived
-/// between the processes wait at the existing webhook.
+/// between the processes wait at the existing webhook. A paused or disabled webhook is returned too, if no other exists:
+/// the service then refuses the connection and says why.
 async fn find_or_register(client: &Client) -> Result<WebhookId, ClientError> {
     let webhooks = client.webhooks();
-    let found = webhooks.list().await?.into_iter().find(|webhook| {
-        webhook.url == RELAY
-            && webhook.description.as_deref() == Some(DESCRIPTION)
-            && webhook.status == WebhookStatus::Enabled
-            && !webhook.paused
+    let found = webhooks.list().await?.into_iter().filter(|webhook| {
+        webhook.url == RELAY && webhook.description.as_deref() == Some(DESCRIPTION)
     });
+    let found =
+        found.min_by_key(|webhook| webhook.paused || webhook.status != WebhookStatus::Enabled);
     if let Some(found) = found {
         return Ok(found.webhook_id);
     }

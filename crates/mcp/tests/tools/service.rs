@@ -47,7 +47,7 @@ pub(crate) struct Service {
     pub(crate) confirmed: Arc<Mutex<Vec<Value>>>,
     /// If set, relays bring no events, and this number of them is lost at once.
     pub(crate) lost_relays: Arc<Mutex<Option<usize>>>,
-    webhooks: Arc<Mutex<Vec<Value>>>,
+    pub(crate) webhooks: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Service {

@@ -80,6 +80,18 @@ async fn a_webhook_of_an_earlier_process_is_used_again() {
 }
 
 #[tokio::test]
+async fn a_paused_webhook_of_an_earlier_process_gets_no_second_one() {
+    let service = Service::default();
+    for _ in 0..2 {
+        let mut peer = Peer::connect(&service, true).await;
+        peer.call("wait_for_message", &json!({})).await;
+        service.webhooks.lock().unwrap()[0]["paused"] = true.into();
+    }
+    let paths = service.paths();
+    assert_eq!(paths, ["/v1/webhooks/list", "/v1/webhooks/register", "/v1/webhooks/list"]);
+}
+
+#[tokio::test]
 async fn each_tool_has_a_description_and_schemas() {
     let service = Service::default();
     let mut peer = Peer::connect(&service, true).await;

@@ -194,5 +194,7 @@ Shows status, plan, usage and limits of the key, its governance, and the envelop
 - With `proof`, the response proves that the transparency log has DID and status.\n\
 - The request counts against the limits per minute and per day.";
 const RESOLVE: &str = "\
-Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is true if the key can \
-send and receive. A raw DID is refused. The request counts against the limits per minute and per day.";
+Shows the handle and the label of an identity, for example of the `sender` of an event.\n\n\
+- `active` is true if the state of the key is `active`. A council action can block an active key.\n\
+- A raw DID is refused.\n\
+- The request counts against the limits per minute and per day.";

@@ -65,14 +65,15 @@ pub(in crate::endpoints) struct UpdateWebhook {
     /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
-    /// The https URL that receives the events from now on. It must lead to a public address.
-    #[schemars(with = "Option<String>", length(min = 1))]
+    /// The https URL that receives the events from now on. It must lead to a public address. Or `relay:`, for a
+    /// receiver that connects to the service.
+    #[schemars(with = "Option<String>", length(min = 1, max = 2048))]
     url: Option<String>,
     /// The kinds of events to send, instead of the present ones.
     #[schemars(with = "Option<Vec<EventKind>>", length(min = 1))]
     events: Option<Vec<String>>,
-    /// A note of at most 200 characters. Null removes the note.
-    #[schemars(with = "Option<String>", length(max = 200))]
+    /// A note of at most 200 characters. Null or an empty text removes the note.
+    #[schemars(with = "Option<String>", length(max = 200), extend("pattern" = Description::pattern()))]
     description: Option<Option<Description>>,
     /// True to pause the webhook, false to resume it.
     paused: Option<bool>,
@@ -256,7 +257,9 @@ attempts, also of pending deliveries, go to the new one.\n\
 - Pausing does not depend on `status`: a disabled webhook can be paused too, and then needs both `\"paused\": \
 false` and `enable`.";
 const DELETE: &str = "\
-Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.";
+Deletes a webhook with its pending deliveries and its log of attempts.\n\n\
+- Its undelivered envelopes wait for the next webhook of the key, except those that bounced.\n\
+- A last event may arrive for about two seconds, or a little later if its request was already under way.";
 const ENABLE: &str = "\
 Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. The health of a webhook \
 that is enabled already stays.";

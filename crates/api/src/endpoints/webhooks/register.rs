@@ -17,14 +17,15 @@ use crate::{
 /// The URL and the events of a new webhook.
 #[derive(JsonSchema)]
 struct RegisterRequest {
-    /// The https URL that receives the events. It must lead to a public address.
-    #[schemars(length(min = 1))]
+    /// The https URL that receives the events. It must lead to a public address. Or `relay:`, for a receiver that
+    /// connects to the service.
+    #[schemars(length(min = 1, max = 2048))]
     url: String,
     /// The kinds of events to send.
     #[schemars(with = "Vec<EventKind>", length(min = 1))]
     events: Vec<String>,
-    /// A note of at most 200 characters.
-    #[schemars(with = "Option<String>", length(max = 200))]
+    /// A note of at most 200 characters. An empty text is no note.
+    #[schemars(with = "Option<String>", length(max = 200), extend("pattern" = Description::pattern()))]
     description: Option<Description>,
     /// Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first
     /// such webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
@@ -120,6 +121,7 @@ once.\n\n\
 not lead to a private address, now or at any delivery.\n\
 - The host is a full domain name or an IPv4 address. To reach an IPv6 address, use a name. A name that does not \
 resolve yet is accepted, with a `warning`.\n\
+- Or with the URL `relay:`, the receiver connects to `GET /v1/webhooks/relay` by WebSocket, and needs no public address.\n\
 - Events other than `envelope.received` need a server with `--events v1.1`.\n\
 - A key may have 16 webhooks.\n\
 - Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, \
