@@ -62,6 +62,7 @@ pub(crate) fn start(
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
+        .timeout_global(Some(TIMEOUT))
         .build()
         .into();
     let mut has_failed = false;
@@ -205,9 +206,7 @@ impl AskedWitness {
         let proof = sealpost.transparency_log.consistency(old_size, size)?;
         let body = AddCheckpoint { old_size, proof, checkpoint: checkpoint.clone() }.to_string();
         let url = format!("{}/add-checkpoint", self.url.trim_end_matches('/'));
-        let timeout = if self.has_failed { TIMEOUT_AFTER_FAILURE } else { TIMEOUT };
-        let request = client.post(url).config().timeout_global(Some(timeout)).build();
-        let mut response = request.send(body.as_bytes())?;
+        let mut response = client.post(url).send(body.as_bytes())?;
         let status = response.status().as_u16();
         let body = response.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_string()?;
         Ok((status, body))
@@ -216,11 +215,8 @@ impl AskedWitness {
 
 /// Interval between two rounds.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Maximum time for one request.
-const TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum time for one request to a witness that has failed last. The next round waits for this request, and evidence
-/// waits six seconds for the next round.
-const TIMEOUT_AFTER_FAILURE: Duration = Duration::from_secs(2);
+/// Maximum time for one request. A round waits for all requests, and evidence waits six seconds for the next round.
+const TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum size of a response body in bytes. A cosignature of ML-DSA-44 has 3.3 KB.
 const BODY_BYTES_MAX: u64 = 16_384;
 const CONFLICT: u16 = 409;

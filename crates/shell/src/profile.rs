@@ -65,32 +65,38 @@ impl ProfileFile {
     /// Reads the profile. Fails with [`ShellError::NoProfile`] if there is no file. Also fails if other users can
     /// access the file, or if it is not a profile.
     pub(crate) fn load(&self) -> Result<Profile, ShellError> {
-        let Self(file, name) = self;
-        let text = match read_private(file, "move it away and log in again") {
-            Err(ShellError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Err(ShellError::NoProfile(name.clone()));
-            }
-            text => text?,
-        };
-        serde_json::from_str(&text).map_err(|error| {
-            let file = file.display();
+        serde_json::from_str(&self.text()?).map_err(|error| {
+            let file = self.0.display();
             ShellError::Invalid(format!(
                 "{file} is not a profile: run sealpost login again: {error}"
             ))
         })
     }
 
-    /// Fails if a login would overwrite the login secret of another account. This profile may be the only copy of that
-    /// secret.
+    fn text(&self) -> Result<Zeroizing<String>, ShellError> {
+        match read_private(&self.0, "move it away and log in again") {
+            Err(ShellError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Err(ShellError::NoProfile(self.1.clone()))
+            }
+            text => text,
+        }
+    }
+
+    /// Fails if a login would overwrite the login secret of another account, or a file that cannot be read. This
+    /// profile may be the only copy of that secret. A login may replace a file that is not a profile.
     pub(crate) fn refuse_other_account(
         &self,
         account: Option<AccountId>,
     ) -> Result<(), ShellError> {
-        let Self(file, name) = self;
-        match self.load() {
+        let text = match self.text() {
+            Err(ShellError::NoProfile(_)) => return Ok(()),
+            text => text?,
+        };
+        match serde_json::from_str(&text) {
             Ok(Profile { account_id: Some(stored), login_secret: Some(_), .. })
                 if account != Some(stored) =>
             {
+                let Self(file, name) = self;
                 Err(ShellError::Invalid(format!(
                     "the profile {name} has the login secret of {stored}: choose another name with --profile, or \
                      delete {}",
@@ -161,7 +167,7 @@ impl Profile {
 
     pub(crate) fn client_builder(&self) -> ClientBuilder {
         let mut builder = Client::builder(&self.url);
-        if let Some((account, secret)) = self.account_id.zip(self.login_secret.as_ref()) {
+        if let Some((account, secret)) = self.login() {
             builder = builder.login(Login::new(account, secret.0.as_str()));
         }
         if let Some(api_key) = self.api_key_id {
@@ -171,6 +177,13 @@ impl Profile {
             builder = builder.token(token.0.as_str());
         }
         builder
+    }
+
+    /// Returns the account and its login secret. `None` for a profile with an API token: after the end of the token,
+    /// the client must not log in, because a session has more rights.
+    fn login(&self) -> Option<(AccountId, &Secret)> {
+        let has_api_token = self.token.as_ref().is_some_and(|token| token.0.starts_with("kt_"));
+        self.account_id.zip(self.login_secret.as_ref()).filter(|_| !has_api_token)
     }
 }
 
@@ -228,9 +241,11 @@ mod tests {
             Profile { login_secret: None, token: secret("kt_token"), ..account(account_id) };
         with_token.keep_secrets(stored.clone());
         assert_eq!(with_token, Profile { token: secret("kt_token"), ..stored.clone() });
+        assert!(with_token.login().is_none(), "an API token is used alone");
         let mut with_secret = Profile { login_secret: secret("ls_new"), ..account(account_id) };
         with_secret.keep_secrets(stored.clone());
         assert_eq!(with_secret, Profile { login_secret: secret("ls_new"), ..stored.clone() });
+        assert!(with_secret.login().is_some());
         let mut of_other = account("acct_01h455vb4pex5vsknk084sn02r");
         of_other.keep_secrets(stored);
         assert_eq!(of_other.recovery_code, None);
@@ -243,6 +258,11 @@ mod tests {
         file.save(&profile()).unwrap();
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o640)).unwrap();
         assert!(file.load().unwrap_err().to_string().contains("chmod 600"));
+        assert!(file.refuse_other_account(None).is_err(), "a login must not overwrite it");
+        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
+        file.refuse_other_account(None).unwrap();
+        fs::write(file.path(), "damaged").unwrap();
+        file.refuse_other_account(None).unwrap();
     }
 
     #[test]

@@ -140,6 +140,7 @@ fn a_repeated_batch_gets_the_same_results(database: &Database) {
     ]});
     let first = post(&server, &alice, Some("order-7"), &body);
     assert_eq!(statuses(&results(&first.ok())), [200, 400, 200, 429]);
+    assert_eq!(results(&first.ok())[3]["code"], "MONTHLY_LIMIT_EXCEEDED");
     let more = send(&server, &alice, &messages(&bob, 2));
     assert_eq!(statuses(&more), [429, 429], "the month limits messages, not requests");
     assert!(more.iter().all(|result| result["code"] == "MONTHLY_LIMIT_EXCEEDED"));

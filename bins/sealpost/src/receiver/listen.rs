@@ -57,13 +57,15 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
         }
     }
     // Deletes the webhook also if the listener has not started.
+    let mut stored = Ok(());
     if let Some((webhook, service)) = registered {
         webhook.remove().await?;
-        service.store_session().await?;
+        stored = service.store_session().await;
     }
     let listening = started?;
     tokio::select! {
-        () = listening.stop() => ended,
-        () = signals.next() => Err(Fault::new("stopped at once")),
+        () = listening.stop() => ended?,
+        () = signals.next() => return Err(Fault::new("stopped at once")),
     }
+    Ok(stored?)
 }

@@ -82,15 +82,16 @@ fn permissions(settings: &DatabaseSettings, folder: &Path, file: &Path) -> Findi
 
 fn judge_free(mib: u64, is_short: bool) -> Finding {
     match mib {
-        _ if is_short => Finding::fail(
+        0..FREE_MIN_MIB => Finding::fail(
+            "disk",
+            format!("{mib} MiB are free, which is too little: free some space"),
+        ),
+        // No failure, because the unit starts no server after a failed check. This server opens messages.
+        _ if is_short => Finding::warn(
             "disk",
             format!(
                 "{mib} MiB are free, less than --min-free-bytes, so that sends and activations get 503: free some space"
             ),
-        ),
-        0..FREE_MIN_MIB => Finding::fail(
-            "disk",
-            format!("{mib} MiB are free, which is too little: free some space"),
         ),
         FREE_MIN_MIB..FREE_LOW_MIB => Finding::warn(
             "disk",
@@ -120,7 +121,8 @@ mod tests {
         assert_eq!(judge_free(99, false).verdict, Verdict::Fail);
         assert_eq!(judge_free(100, false).verdict, Verdict::Warn);
         assert_eq!(judge_free(1024, false).verdict, Verdict::Ok);
-        assert_eq!(judge_free(1024, true).verdict, Verdict::Fail);
+        assert_eq!(judge_free(99, true).verdict, Verdict::Fail);
+        assert_eq!(judge_free(1024, true).verdict, Verdict::Warn);
     }
 
     #[test]
@@ -135,11 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn less_free_space_than_the_server_requires_fails() {
+    fn less_free_space_than_sends_require_warns() {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
         settings.database.data_dir = folder.path().to_owned();
         settings.service.min_free_bytes = u64::MAX;
-        assert_eq!(check_space(&settings, None).unwrap().verdict, Verdict::Fail);
+        let finding = check_space(&settings, None).unwrap();
+        assert_eq!(finding.verdict, Verdict::Warn);
+        assert!(finding.detail.contains("--min-free-bytes"), "{}", finding.detail);
     }
 }

@@ -17,11 +17,11 @@ use crate::{
 };
 
 /// Serves the tools on standard input and output, or over HTTP, until a signal arrives or the client closes standard
-/// input. Then stores the newest session token in the profile.
+/// input. Then stores the newest session token in the profile, unless another command has changed the profile.
 pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), ShellError> {
     let file = || ProfileFile::named(config_folder, &args.profile.profile);
-    let (url, identity) = match (file()?.load(), &args.url) {
-        (Err(ShellError::NoProfile(_)), Some(url)) => (url.clone(), None),
+    let (url, identity, before) = match (file()?.load(), &args.url) {
+        (Err(ShellError::NoProfile(_)), Some(url)) => (url.clone(), None, None),
         (Err(error), _) => return Err(error),
         (Ok(profile), Some(url)) if !is_same(&profile.url, url) => {
             let advice = "choose another name with --profile, or omit --url";
@@ -29,7 +29,7 @@ pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), Shell
                 format!("the profile {} is for {}: {advice}", args.profile.profile, profile.url);
             return Err(ShellError::Invalid(message));
         }
-        (Ok(profile), _) => (profile.url.clone(), Some(profile.client()?)),
+        (Ok(profile), _) => (profile.url.clone(), Some(profile.client()?), Some(profile)),
     };
     let all = || ToolName::ALL.into_iter().collect();
     let tools =
@@ -39,6 +39,7 @@ pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), Shell
     serve(&args, agent.clone()).await?;
     let token = agent.token().await.map(Secret);
     match file()?.load() {
+        Ok(profile) if before.as_ref().is_some_and(|before| *before != profile) => Ok(()),
         Ok(profile) if profile.token != token => file()?.save(&Profile { token, ..profile }),
         Ok(_) | Err(ShellError::NoProfile(_)) => Ok(()),
         Err(error) => Err(error),
