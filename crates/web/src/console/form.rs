@@ -8,7 +8,7 @@ use actix_web::{
     web,
 };
 use futures_util::future::LocalBoxFuture;
-use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SentForm};
+use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SentForm, check_reason};
 use subtle::ConstantTimeEq as _;
 
 use super::{
@@ -96,7 +96,7 @@ impl ActForm {
     /// field `reason-` with the name of the form, because a page can have several forms.
     pub(super) fn reason(&self) -> Result<String, ActFault> {
         let reason = self.form.text("reason");
-        if (1..=REASON_LEN_MAX).contains(&reason.chars().count()) {
+        if check_reason(reason).is_ok() {
             return Ok(reason.to_owned());
         }
         let field = format!("reason-{}", self.form.text("form"));
@@ -203,5 +203,5 @@ const FOREIGN: &str =
 const UNREADABLE: &str = "The form was incomplete, too long, or arrived too slowly. Try again.";
 const VIEWER: &str = "Your role is viewer, which may not change anything.";
 const REPEATED: &str = "This form was sent before, and it acts only once. Its first result is not known yet: look at the page again.";
-const NO_REASON: &str = "Give a reason of 1 to 1,000 characters. It is in the audit trail.";
-const REASON_LEN_MAX: usize = 1_000;
+const NO_REASON: &str =
+    "Give a reason of 1 to 1,000 characters, without U+0000. It is in the audit trail.";

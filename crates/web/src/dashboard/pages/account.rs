@@ -99,8 +99,9 @@ pub(crate) async fn end_session(
         }
         return log_out(user, Scope::Account).await;
     }
-    user.ask(async |owner| owner.end_session(&name).await).await?;
-    Ok(Flash::notice("/dashboard/account", "The session is ended.").redirect(&user.app))
+    let was_live = user.ask(async |owner| owner.end_session(&name).await).await?;
+    let notice = if was_live { "The session is ended." } else { "The session had ended before." };
+    Ok(Flash::notice("/dashboard/account", notice).redirect(&user.app))
 }
 
 /// Asks before it replaces the secrets.

@@ -45,6 +45,7 @@ struct EventsPage<'a> {
     next: Option<EventLogCursor>,
     kinds: Vec<(EventKind, usize)>,
     webhooks: &'a [LoggedWebhook],
+    has_more_webhooks: bool,
     query: &'a EventsQuery,
     problem: Problem,
     /// The URL of the live stream with new entries. `None` if this list cannot be followed live.
@@ -140,6 +141,7 @@ async fn page(
         next: log.next,
         kinds,
         webhooks: &log.webhooks,
+        has_more_webhooks: log.has_more_webhooks,
         query,
         problem,
     };
