@@ -20,7 +20,9 @@ pub(crate) fn bytes(name: &str) -> Option<Zeroizing<Vec<u8>>> {
 /// Returns a command that executes this program with the same arguments.
 pub(crate) fn this_program() -> io::Result<Command> {
     let mut arguments = env::args_os();
-    let mut command = Command::new(env::current_exe()?);
+    // An upgrade can have replaced the file of the program. The kernel still executes the old file by this link.
+    let file = Some(env::current_exe()?).filter(|file| file.exists());
+    let mut command = Command::new(file.unwrap_or_else(|| "/proc/self/exe".into()));
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }

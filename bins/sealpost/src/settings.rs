@@ -72,7 +72,7 @@ pub(crate) struct ServeArgs {
           value_name = "SPAN", help_heading = "Retention")]
     journal_retention: Span,
     /// Witness that cosigns the transparency log: its public key (Ed25519 or ML-DSA-44), a space and its URL; repeatable
-    #[arg(long = "log-witness", env = "SEALPOST_LOG_WITNESSES", value_name = "KEY URL", value_delimiter = ',',
+    #[arg(long = "log-witness", env = "SEALPOST_LOG_WITNESS", value_name = "KEY URL", value_delimiter = ',',
           value_parser = log_witness, help_heading = "Transparency log")]
     log_witnesses: Vec<LogWitness>,
     /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)

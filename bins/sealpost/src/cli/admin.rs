@@ -98,7 +98,7 @@ pub(crate) enum AuditCommand {
         /// Show the first entries with a higher number instead of the newest; 0 starts at the first entry
         #[arg(long, value_name = "N")]
         after: Option<u64>,
-        /// Largest number of entries
+        /// Largest number of entries, at most 10,000
         #[arg(long, default_value_t = 100, value_name = "N",
               value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,

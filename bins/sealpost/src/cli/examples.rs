@@ -123,7 +123,7 @@ const EXAMPLES: [(&str, &str); 63] = [
     ),
     ("admin invite list", "sealpost admin invite list"),
     ("admin invite revoke", "sealpost admin invite revoke ivt_01kxk83ffmfe7rw98sdqcq10h0"),
-    ("admin log restart", "sealpost admin log restart"),
+    ("admin log restart", "sealpost admin log restart --yes"),
     ("admin issuer list", "sealpost admin issuer list"),
     ("admin issuer rotate", "sealpost admin issuer rotate"),
     (

@@ -136,7 +136,7 @@ where
     /// Id of the last entry of the previous page; shows the entries after it
     #[arg(long, value_name = "ID")]
     pub(crate) cursor: Option<Id>,
-    /// Largest number of entries
+    /// Largest number of entries, at most 10,000
     #[arg(long, default_value_t = 100, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) limit: u32,

@@ -21,6 +21,17 @@ fn the_page_of_the_settings_is_current() {
     );
 }
 
+#[test]
+fn each_variable_has_the_name_of_its_flag() {
+    let command = command();
+    for setting in command.find_subcommand("serve").unwrap().get_arguments() {
+        if let (Some(flag), Some(variable)) = (setting.get_long(), setting.get_env()) {
+            let expected = format!("SEALPOST_{}", flag.replace('-', "_").to_uppercase());
+            assert_eq!(variable.to_str(), Some(expected.as_str()));
+        }
+    }
+}
+
 fn page() -> String {
     let command = command();
     let serve = command.find_subcommand("serve").unwrap();

@@ -69,7 +69,8 @@ pub(super) struct ApiArgs {
         value_name = "SIZE"
     )]
     max_body_bytes: Size<usize>,
-    /// Memory for all bodies over 16 KiB until their responses; further large bodies get 503
+    /// Memory for all bodies over 16 KiB until their responses; further large bodies get 503. At least
+    /// --max-body-bytes
     #[arg(
         long,
         env = "SEALPOST_BODY_MEMORY",
@@ -77,7 +78,7 @@ pub(super) struct ApiArgs {
         value_name = "SIZE"
     )]
     body_memory: Size<usize>,
-    /// Part of the body memory that one account can use
+    /// Part of the body memory that one account can use; at least --max-body-bytes
     #[arg(
         long,
         env = "SEALPOST_BODY_MEMORY_PER_ACCOUNT",

@@ -42,7 +42,7 @@ pub(super) struct HttpArgs {
         value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
     workers: Option<u16>,
-    /// Largest number of connections per thread
+    /// Largest number of connections per thread; more than --max-anonymous-connections
     #[arg(
         long,
         env = "SEALPOST_MAX_CONNECTIONS",
@@ -87,6 +87,7 @@ pub(super) struct HttpArgs {
     )]
     max_head_bytes: Size<usize>,
     /// Time after which a connection is closed if no byte of a response was sent; must exceed the time of slow requests
+    /// and --body-timeout
     #[arg(
         long,
         env = "SEALPOST_CONNECTION_TIMEOUT",

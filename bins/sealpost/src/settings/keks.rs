@@ -33,7 +33,8 @@ pub(crate) struct ProviderArgs {
     /// How long a running server keeps the keys while the key provider cannot be reached
     #[arg(long = "kek-grace", env = "SEALPOST_KEK_GRACE", default_value_t = Span(KeySettings::default().grace), value_name = "SPAN")]
     pub(crate) grace: Span,
-    /// At start, wait until the key provider unwraps the keys, and respond 503 to all requests until then
+    /// At start, wait until the key provider unwraps the keys, and respond 503 until then to all requests except /livez
+    /// and, of a quorum, /kek/shares
     #[arg(long = "kek-wait", env = WAIT, value_parser = BoolishValueParser::new())]
     pub(crate) wait: bool,
 }

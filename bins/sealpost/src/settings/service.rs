@@ -10,7 +10,7 @@ use super::values::{Size, Span, positive, positive_size};
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Accounts")]
 pub(super) struct ServiceArgs {
-    /// Largest message
+    /// Largest message; its request must also fit into --max-body-bytes
     #[arg(
         long,
         env = "SEALPOST_MAX_MESSAGE_BYTES",
@@ -152,7 +152,7 @@ pub(super) struct ServiceArgs {
         default_value_t = SuiteName::from(ServiceSettings::default().suite)
     )]
     suite: SuiteName,
-    /// Largest number of sends that wait for a commit; further sends get 503
+    /// Largest number of requests that wait for a commit; further ones get 503. A send-batch is one request
     #[arg(
         long,
         env = "SEALPOST_QUEUE",
@@ -172,7 +172,7 @@ pub(super) struct ServiceArgs {
         value_parser = positive_size
     )]
     queue_bytes: Size<usize>,
-    /// Largest number of sends that one commit stores together
+    /// Largest number of messages that one commit stores together. A send-batch is stored together, also above this
     #[arg(
         long,
         env = "SEALPOST_BATCH",

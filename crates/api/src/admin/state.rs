@@ -110,8 +110,11 @@ impl AdminState {
     /// with other names cannot use up.
     ///
     /// All unknown names share one limit. A wrong password for a known name counts against this limit too. Known and
-    /// unknown names therefore reach a limit after the same number of attempts, which hides from an attacker which
-    /// names exist.
+    /// unknown names are therefore refused with the same status after the same number of attempts.
+    ///
+    /// Over this limit, the time of a response reveals whether the name exists. The password of a known name is still
+    /// verified, so that wrong attempts with other names do not lock out its operator. An unknown name is not: such
+    /// verifications would delay the operators.
     async fn count_sign_in<T>(
         &self,
         request: &HttpRequest,

@@ -236,7 +236,7 @@ pub(super) fn close_endpoint() -> Endpoint {
 const ACTIVITY: &str = "\
 Lists acts on the account, newest first: logins and failed logins with the client address, changes of secrets, \
 keys and webhooks, and acts of operators. Sends are not included.\n\n\
-- Entries are kept for 90 days, and at most 1,000 of each kind.\n\
+- Entries are kept for 90 days by default, and at most 1,000 of each kind.\n\
 - At most ten failed logins within an hour are recorded.\n\
 - Limited per session and account.";
 const ACCOUNT: &str = "acct_01m7ye92k0e5wsvs5qjndehdka";

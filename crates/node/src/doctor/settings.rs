@@ -36,6 +36,11 @@ fn valid(settings: &Settings) -> Result<String, NodeError> {
 fn surprises(settings: &Settings) -> Vec<&'static str> {
     let (http, api) = (&settings.http, &settings.api);
     let mut surprises = Vec::new();
+    if settings.service.message_bytes_max >= api.max_body_bytes {
+        surprises.push(
+            "the largest message does not fit into a body: raise --max-body-bytes, or lower --max-message-bytes",
+        );
+    }
     if http.behind_tls_proxy && api.trusted_proxies.as_ref().is_none_or(Vec::is_empty) {
         surprises.push(
             "all clients have the address of the TLS proxy and share its rate limits: give the proxy's network with \
@@ -63,6 +68,16 @@ mod tests {
     use crate::doctor::finding::Verdict;
 
     type Change = fn(&mut Settings, Option<PathBuf>);
+
+    #[test]
+    fn a_largest_message_that_fits_into_no_body_is_a_warning() {
+        let mut settings = Settings::default();
+        settings.service.message_bytes_max = settings.api.max_body_bytes;
+        let found = check(&settings);
+        assert_eq!(found[0].verdict, Verdict::Ok);
+        assert_eq!(found[1].verdict, Verdict::Warn);
+        assert!(found[1].detail.contains("--max-message-bytes"), "{}", found[1].detail);
+    }
 
     #[test]
     fn a_missing_file_of_the_settings_fails() {

@@ -78,7 +78,7 @@ fn refuse_unfinished_move(
         None => return Ok(()),
     };
     Err(NodeError::Keys(Failure::new(format!(
-        "{unfinished}: end the move with `sealpost admin kek move --finish` first"
+        "{unfinished}: end the move with `sealpost admin kek move --to PROVIDER --finish` first"
     ))))
 }
 

@@ -167,7 +167,7 @@ impl KeySource {
         let place = if owners.is_empty() { "a key file".to_owned() } else { owners.join(", ") };
         Err(NodeError::Keys(Failure::new(format!(
             "the provider {} has wrapped no key of this database, whose keys are in {place}: run `sealpost admin kek \
-             move` first",
+             move --to PROVIDER` first",
             self.describe()
         ))))
     }

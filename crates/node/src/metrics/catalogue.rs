@@ -48,7 +48,11 @@ pub(crate) static CATALOGUE: [Metric; 38] = [
     of("sealpost_build_info", Kind::Gauge, "Always 1. The label has the version."),
     of("sealpost_cache_entries", Kind::Gauge, "Number of entries, by cache."),
     of("sealpost_cache_lookups_total", Kind::Counter, "Look-ups by cache and result: hit, miss."),
-    of("sealpost_commit_batch_size", Kind::Histogram(&SIZES), "Number of requests in one commit."),
+    of(
+        "sealpost_commit_batch_size",
+        Kind::Histogram(&SIZES),
+        "Number of requests in one commit; each message of a send-batch counts.",
+    ),
     of("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "Duration of a commit."),
     of("sealpost_commit_failures_total", Kind::Counter, "Batches that were not stored."),
     of(

@@ -177,7 +177,7 @@ const KEPT_UNLESS_ERASED: [KeptData; 2] = [
     KeptData {
         data: "activity with client addresses",
         reason: "the operator can investigate misuse",
-        until: "90 days after each act, or `sealpost admin account erase`",
+        until: "90 days (by default) after each act, or `sealpost admin account erase`",
     },
 ];
 

@@ -64,7 +64,7 @@ pub enum Scope {
     Session,
 }
 
-/// The result of [`Operator::end_sessions`].
+/// The ended sessions of an account, or of all accounts.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SessionsEnded {
     /// Id of the account whose sessions were ended; `null` means all accounts.

@@ -264,9 +264,9 @@ const ENABLE: &str = "\
 Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. The health of a webhook \
 that is enabled already stays.";
 const ROTATE: &str = "\
-Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so \
+Creates a new secret and shows it only once. For 24 hours by default events carry the signatures of both secrets, so \
 receivers can change to the new one.\n\n\
-- At most four replaced secrets sign at a time. The fifth replacement within 24 hours is refused with \
+- At most four replaced secrets sign at a time. The fifth replacement within this time is refused with \
 `QUOTA_EXCEEDED`; `detail` names the time from which it is possible.";
 const TEST: &str = "\
 Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result of the \
