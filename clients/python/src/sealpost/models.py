@@ -344,9 +344,10 @@ class ThresholdWindow(Choice):
 
 
 class TokenScope(Choice):
-    """A group of requests that an API token can allow. `open`: Open envelopes. `read`: Read the status of the key, its
-    webhooks and their deliveries, and find identities. `send`: Send messages, and read the receipts (delivery states)
-    of sent messages. `webhooks`: Register and manage webhooks.
+    """A group of requests that an API token can allow. `open`: Open envelopes, and get evidence about received ones.
+    `read`: Read the status of the key, its webhooks and their deliveries, find identities, and list sent messages.
+    `send`: Send messages, also in batches, list sent messages, and get their receipts (delivery states) and evidence.
+    `webhooks`: Register and manage webhooks.
     """
 
     OPEN = "open"
@@ -711,10 +712,10 @@ class DeliveryView(Response):
     """Duration of the attempt in milliseconds; `null` for a pending delivery."""
     next_attempt_at: datetime | None
     """Time at which the next attempt is due. `null` if no attempt follows, while an attempt is running, and while the
-    webhook is disabled.
+    webhook is disabled or paused.
     """
     response: str | None
-    """Beginning of the response's body; `null` without a response."""
+    """Beginning of the response's body; `null` without a response, and if the body is empty."""
 
 
 @dataclass
@@ -896,6 +897,44 @@ class ExportRequest(Request):
 
 
 @dataclass
+class ExportedAssessment(Response):
+    """An assessment (measured scores of a key), without the name of the assessor."""
+
+    assessment_id: str
+    """Id of the assessment."""
+    clarity: str
+    """The clarity, from 0 to 1."""
+    coherence: str
+    """The coherence, from 0 to 1."""
+    confidence: str
+    """The confidence, from 0 to 1."""
+    drift: str
+    """The drift, from 0 to 1. Lower is better."""
+    reason: str
+    """The reason that the assessor gave."""
+    at: datetime
+    """Time of the assessment."""
+
+
+@dataclass
+class ExportedAttestation(Response):
+    """An attestation (recorded result of a check of a key), without the name of the attester."""
+
+    attestation_id: str
+    """Id of the attestation."""
+    check: str
+    """Name of the check."""
+    failed: bool
+    """True if the key failed the check."""
+    valid_until: datetime | None
+    """End of the validity, exclusive; null if the attestation does not expire."""
+    reason: str
+    """The reason that the attester gave."""
+    at: datetime
+    """Time of the attestation."""
+
+
+@dataclass
 class ExportedDay(Response):
     """The counts of a key on one day."""
 
@@ -933,7 +972,7 @@ class ExportedEnvelope(Response):
 
 @dataclass
 class ExportedKey(Response):
-    """An API key with its usage, webhooks, policy and daily counts."""
+    """An API key with its usage, webhooks, policy, daily counts, assessments and attestations."""
 
     api_key_id: str
     """The API key."""
@@ -962,11 +1001,15 @@ class ExportedKey(Response):
     webhooks: list[WebhookView]
     """The webhooks, newest first."""
     badges: list[BadgeListed]
-    """The badges, sorted by expiry, latest first; at most 100."""
+    """The badges, sorted by expiry, latest first; at most 100, in an export at most 10,000."""
     policy: PolicyView
     """The policy of the key as a recipient."""
     daily_counts: list[ExportedDay]
     """The daily counts, oldest first. Days without messages are missing, and so are the last minutes."""
+    assessments: list[ExportedAssessment]
+    """The assessments of the key, newest first; at most 10,000."""
+    attestations: list[ExportedAttestation]
+    """The attestations of the key, newest first; at most 10,000."""
 
 
 @dataclass
@@ -1462,11 +1505,13 @@ class RegisterRequest(Request):
     """The URL and the events of a new webhook."""
 
     url: str
-    """The https URL that receives the events. It must lead to a public address."""
+    """The https URL that receives the events. It must lead to a public address. Or `relay:`, for a receiver that
+    connects to the service.
+    """
     events: list[EventKind]
     """The kinds of events to send."""
     description: str | None = None
-    """A note of at most 200 characters."""
+    """A note of at most 200 characters. An empty text is no note."""
     waiting: RegisterRequestWaiting | None = None
     """Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first such
     webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
@@ -1582,7 +1627,7 @@ class SendBatchRequest(Request):
     """The messages of a batch."""
 
     messages: list[SendRequest]
-    """The messages, each with the members of a send."""
+    """The messages, each with the members of a send except `api_key_id`."""
 
 
 @dataclass
@@ -1757,11 +1802,13 @@ class UpdateWebhook(Request):
     webhook_id: str
     """The id of the webhook."""
     url: str | None = None
-    """The https URL that receives the events from now on. It must lead to a public address."""
+    """The https URL that receives the events from now on. It must lead to a public address. Or `relay:`, for a receiver
+    that connects to the service.
+    """
     events: list[EventKind] | None = None
     """The kinds of events to send, instead of the present ones."""
     description: str | None | Unset = UNSET
-    """A note of at most 200 characters. Null removes the note."""
+    """A note of at most 200 characters. Null or an empty text removes the note."""
     paused: bool | None = None
     """True to pause the webhook, false to resume it."""
 

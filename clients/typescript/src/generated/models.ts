@@ -377,10 +377,10 @@ export interface DeliveryView {
   duration_ms: number | null;
   /**
    * Time at which the next attempt is due. `null` if no attempt follows, while an attempt is running, and while the
-   * webhook is disabled.
+   * webhook is disabled or paused.
    */
   next_attempt_at: Date | null;
-  /** Beginning of the response's body; `null` without a response. */
+  /** Beginning of the response's body; `null` without a response, and if the body is empty. */
   response: string | null;
 }
 
@@ -571,6 +571,40 @@ export interface ExportRequest {
   login_secret: string;
 }
 
+/** An assessment (measured scores of a key), without the name of the assessor. */
+export interface ExportedAssessment {
+  /** Id of the assessment. */
+  assessment_id: string;
+  /** The clarity, from 0 to 1. */
+  clarity: string;
+  /** The coherence, from 0 to 1. */
+  coherence: string;
+  /** The confidence, from 0 to 1. */
+  confidence: string;
+  /** The drift, from 0 to 1. Lower is better. */
+  drift: string;
+  /** The reason that the assessor gave. */
+  reason: string;
+  /** Time of the assessment. */
+  at: Date;
+}
+
+/** An attestation (recorded result of a check of a key), without the name of the attester. */
+export interface ExportedAttestation {
+  /** Id of the attestation. */
+  attestation_id: string;
+  /** Name of the check. */
+  check: string;
+  /** True if the key failed the check. */
+  failed: boolean;
+  /** End of the validity, exclusive; null if the attestation does not expire. */
+  valid_until: Date | null;
+  /** The reason that the attester gave. */
+  reason: string;
+  /** Time of the attestation. */
+  at: Date;
+}
+
 /** The counts of a key on one day. */
 export interface ExportedDay {
   /** Start of the day (UTC). */
@@ -603,7 +637,7 @@ export interface ExportedEnvelope {
   type: string | null;
 }
 
-/** An API key with its usage, webhooks, policy and daily counts. */
+/** An API key with its usage, webhooks, policy, daily counts, assessments and attestations. */
 export interface ExportedKey {
   /** The API key. */
   api_key_id: string;
@@ -631,12 +665,16 @@ export interface ExportedKey {
   governance: GovernanceView;
   /** The webhooks, newest first. */
   webhooks: WebhookView[];
-  /** The badges, sorted by expiry, latest first; at most 100. */
+  /** The badges, sorted by expiry, latest first; at most 100, in an export at most 10,000. */
   badges: BadgeListed[];
   /** The policy of the key as a recipient. */
   policy: PolicyView;
   /** The daily counts, oldest first. Days without messages are missing, and so are the last minutes. */
   daily_counts: ExportedDay[];
+  /** The assessments of the key, newest first; at most 10,000. */
+  assessments: ExportedAssessment[];
+  /** The attestations of the key, newest first; at most 10,000. */
+  attestations: ExportedAttestation[];
 }
 
 /** A session, without its token. */
@@ -1200,11 +1238,14 @@ export type RefusedMessageCode =
 
 /** The URL and the events of a new webhook. */
 export interface RegisterRequest {
-  /** The https URL that receives the events. It must lead to a public address. */
+  /**
+   * The https URL that receives the events. It must lead to a public address. Or `relay:`, for a receiver that connects
+   * to the service.
+   */
   url: string;
   /** The kinds of events to send. */
   events: EventKind[];
-  /** A note of at most 200 characters. */
+  /** A note of at most 200 characters. An empty text is no note. */
   description?: string | null;
   /**
    * Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first such
@@ -1315,7 +1356,7 @@ export interface SecretsReplaced {
 
 /** The messages of a batch. */
 export interface SendBatchRequest {
-  /** The messages, each with the members of a send. */
+  /** The messages, each with the members of a send except `api_key_id`. */
   messages: SendRequest[];
 }
 
@@ -1469,9 +1510,10 @@ export type TestedOutcome = "failed" | "succeeded";
 export type ThresholdWindow = "day" | "month";
 
 /**
- * A group of requests that an API token can allow. `open`: Open envelopes. `read`: Read the status of the key, its
- * webhooks and their deliveries, and find identities. `send`: Send messages, and read the receipts (delivery states) of
- * sent messages. `webhooks`: Register and manage webhooks.
+ * A group of requests that an API token can allow. `open`: Open envelopes, and get evidence about received ones.
+ * `read`: Read the status of the key, its webhooks and their deliveries, find identities, and list sent messages.
+ * `send`: Send messages, also in batches, list sent messages, and get their receipts (delivery states) and evidence.
+ * `webhooks`: Register and manage webhooks.
  */
 export type TokenScope = "open" | "read" | "send" | "webhooks";
 
@@ -1491,11 +1533,14 @@ export interface Unmet {
 export interface UpdateWebhook {
   /** The id of the webhook. */
   webhook_id: string;
-  /** The https URL that receives the events from now on. It must lead to a public address. */
+  /**
+   * The https URL that receives the events from now on. It must lead to a public address. Or `relay:`, for a receiver
+   * that connects to the service.
+   */
   url?: string | null;
   /** The kinds of events to send, instead of the present ones. */
   events?: EventKind[] | null;
-  /** A note of at most 200 characters. Null removes the note. */
+  /** A note of at most 200 characters. Null or an empty text removes the note. */
   description?: string | null;
   /** True to pause the webhook, false to resume it. */
   paused?: boolean | null;
