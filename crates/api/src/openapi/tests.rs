@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use sealpost_domain::{EnvelopeId, Timestamp};
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{SignedHeaders, VerifyingKey, verify, verify_asymmetric};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{document::render, schemas::Schemas};
 use crate::{admin::admin_openapi, endpoints::table, openapi};
@@ -100,19 +100,6 @@ fn each_event_has_one_kind() {
         let schema = document.pointer(schema.as_str().unwrap().strip_prefix('#').unwrap()).unwrap();
         assert_eq!(schema["properties"]["event"]["const"], **kind);
     }
-}
-
-/// Checks that a batch names the API key once, and not in its messages.
-#[test]
-fn a_message_of_a_batch_has_no_api_key() {
-    let document = document();
-    let batch = &document["components"]["schemas"]["SendBatchRequest"]["properties"];
-    assert!(batch["api_key_id"].is_object());
-    let expected = json!({
-        "$ref": "#/components/schemas/SendRequest",
-        "not": { "required": ["api_key_id"] },
-    });
-    assert_eq!(batch["messages"]["items"], expected);
 }
 
 /// Checks that each schema with constants uses `enum`, because client generators create enumerations only from `enum`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use actix_web::{HttpRequest, web};
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TokenScope};
 use sealpost_service::{
     Access, BatchIdempotency, BatchResult, Purpose, RefusedMessage, SendBatch, SentMessage,
@@ -24,16 +24,8 @@ use crate::{
 #[derive(JsonSchema)]
 struct SendBatchRequest {
     /// The messages, each with the members of a send except `api_key_id`.
-    #[schemars(with = "Vec<SendRequest>", length(min = 1, max = 100), transform = forbid_key)]
+    #[schemars(with = "Vec<SendRequest>", length(min = 1, max = 100))]
     messages: Vec<Value>,
-}
-
-/// Forbids the member `api_key_id` in the messages.
-fn forbid_key(messages: &mut Schema) {
-    let message = messages.pointer_mut("/items").and_then(Value::as_object_mut);
-    if let Some(message) = message {
-        message.insert("not".to_owned(), json!({ "required": ["api_key_id"] }));
-    }
 }
 
 impl RequestBody for SendBatchRequest {
