@@ -135,6 +135,13 @@ pub async fn admit_sign_up(
     admit_activation(app, request)
 }
 
+/// Counts a form without a session whose first result is looked up, as a wrong secret of the client address. Fails if
+/// the address has reached this limit.
+pub fn admit_repetition(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
+    let client = client_of(app, request)?;
+    admit_address(app, client, &app.wrong_secrets, networks(client))
+}
+
 /// Counts a request about the account that does not end sessions, tokens or keys, such as a list of API tokens. Fails
 /// if the session or its account has reached its limit. These requests have this limit because they do not count
 /// against the limits of a plan. A request with an error in its body does not count.

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped,
-    deceptive_text::{TextFault, ordered_text_pattern, refuse_control, refuse_reordering},
+    deceptive_text::{
+        TextFault, is_invisible, ordered_text_pattern, refuse_control, refuse_reordering,
+    },
     named_enum::named_enum,
 };
 
@@ -191,6 +193,11 @@ impl Description {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns true if readers see nothing of the description.
+    pub fn is_blank(&self) -> bool {
+        self.0.chars().all(|character| character == ' ' || is_invisible(character))
+    }
 }
 
 impl fmt::Display for Description {
@@ -210,6 +217,13 @@ mod tests {
         assert_eq!(Description::parse(&"ü".repeat(201)), Err(fault));
         assert_eq!(Description::parse("a\0b"), Err(TextFault::ControlCharacter));
         assert_eq!(Description::parse(""), Ok(None));
+    }
+
+    #[test]
+    fn a_description_of_spaces_and_invisible_characters_is_blank() {
+        for (text, is_blank) in [("  ", true), ("\u{200b}\u{3164} ", true), (" a", false)] {
+            assert_eq!(Description::parse(text).unwrap().unwrap().is_blank(), is_blank, "{text:?}");
+        }
     }
 
     #[test]

@@ -171,11 +171,16 @@ pub(super) fn url_parts(url: &str) -> impl Iterator<Item = &str> {
     short_url(url).split_inclusive(['/', '.', '?', '&'])
 }
 
+/// Returns the description of a webhook, unless readers would see nothing of it.
+pub(crate) fn visible(description: Option<&Description>) -> Option<&Description> {
+    description.filter(|description| !description.is_blank())
+}
+
 /// Names a webhook by its description, or by the host of its URL. Returns the name in parts. A line may break after
 /// each part.
 pub(super) fn name_parts(webhook: &WebhookView) -> impl Iterator<Item = &str> {
     let host = || short_url(&webhook.url).split('/').next().unwrap_or_default();
-    let name = webhook.description.as_ref().map_or_else(host, Description::as_str);
+    let name = visible(webhook.description.as_ref()).map_or_else(host, Description::as_str);
     name.split_inclusive('.')
 }
 

@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{ApiKeyId, EventKind};
+use sealpost_domain::EventKind;
 use sealpost_service::{Actor, KeyStanding, Sealpost, Update, Updated, WebhookView};
 
 use super::{
@@ -45,8 +45,8 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let (key, webhook) = path.into_inner();
     let id = key_of(&user, &key)?;
-    let keeps_description = keeps_description(&user, &id, &webhook, &form).await?;
-    let update = match update_of(&user, &webhook, &form, keeps_description) {
+    let stored = user.ask(async |owner| owner.webhook(&id, &webhook).await).await?.webhook;
+    let update = match update_of(&user, &stored, &form) {
         Ok(update) => update,
         Err(rejection) => {
             return page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await;
@@ -73,37 +73,25 @@ pub(crate) async fn submit(
     }
 }
 
-/// Returns true if the form has the stored description, and this description is older than the rules for a new one. The
-/// user can then change the other fields.
-async fn keeps_description(
-    user: &SignedInUser,
-    id: &ApiKeyId,
-    webhook: &str,
-    form: &Form,
-) -> Result<bool, PageResponse> {
-    if description_of(form).is_ok() {
-        return Ok(false);
-    }
-    let report = user.ask(async |owner| owner.webhook(id, webhook).await).await?;
-    Ok(report.webhook.description_text().trim() == form.text("description"))
-}
-
-fn update_of(
-    user: &SignedInUser,
-    webhook: &str,
-    form: &Form,
-    keeps_description: bool,
-) -> Result<Update, Rejection> {
+/// Returns the changes in the form. The stored URL and description can be older than the rules for new ones. If the
+/// form has them unchanged, they stay, and the user can change the other fields.
+fn update_of(user: &SignedInUser, stored: &WebhookView, form: &Form) -> Result<Update, Rejection> {
     // With one kind of event, the form has no field for events.
     let events = match &user.app.api.sealpost.webhooks.event_kinds()[..] {
         [_] => None,
         _ => Some(events_of(user, form)?),
     };
+    let description = match description_of(form) {
+        Ok(description) => Some(description),
+        Err(_) if stored.description_text().trim() == form.text("description") => None,
+        Err(rejection) => return Err(rejection),
+    };
+    let url = form.text("url");
     Ok(Update {
-        webhook_id: webhook.to_owned(),
-        url: Some(form.text("url").to_owned()),
+        webhook_id: stored.webhook_id.to_string(),
+        url: (url != stored.url).then(|| url.to_owned()),
         events: events.map(|kinds| kinds.iter().map(|kind| kind.as_str().to_owned()).collect()),
-        description: if keeps_description { None } else { Some(description_of(form)?) },
+        description,
         paused: None,
     })
 }

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
+use sealpost_api::admit_repetition;
 use sealpost_domain::{AccountId, Code};
 use sealpost_service::AccountClosed;
 
@@ -48,6 +49,7 @@ pub(crate) async fn submit(
     request: HttpRequest,
     form: Form,
 ) -> PageResponse {
+    let has_session = ending.is_ok();
     let closed = match ending {
         Ok(ending) => close(&ending, &request, &form).await,
         Err(to_sign_in) => Err(to_sign_in),
@@ -61,6 +63,10 @@ pub(crate) async fn submit(
         }
         // The form may have been sent twice. The first use has ended the session, and its browser lost the report.
         Err(page) => {
+            // Without a session, no other limit counts these look-ups.
+            if !has_session && admit_repetition(&app.api, &request).is_err() {
+                return page;
+            }
             let first = SingleUse::earlier(&app, &form).await;
             let report = first.as_ref().and_then(|first| first.value(REPORT));
             report.map_or(page, |report| closed_page(&app, report))

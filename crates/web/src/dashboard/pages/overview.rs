@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use askama::Template;
 use sealpost_domain::{ApiKeyId, KeyStatus, Label, Timestamp};
-use sealpost_service::{KeyStanding, Truncated, WebhookView};
+use sealpost_service::{KeyStanding, ListSent, Owner, Truncated, WebhookView};
 
 use crate::dashboard::{
     charts::{UsageMeter, usage_meters},
@@ -106,7 +106,7 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
         })
         .await?;
     let (base, now) = (user.base(), user.app.api.clock.now());
-    let first_steps = first_steps(&keys.first, now);
+    let first_steps = first_steps(&user, &keys.first, now).await?;
     let labelled = unhealthy_webhooks(&unhealthy, &keys.first);
     let (mut live, revoked) = IdentityRow::split(keys.first, &unhealthy.first, now);
     // Revoked identities are last, so the identities that were not read are revoked too if one of them was read.
@@ -131,13 +131,32 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
 
 /// Returns the first steps of a new account, and which of them are done. Returns `None` if all are done, if the account
 /// is older than a week, or if no key is active.
-fn first_steps(keys: &[KeyStanding], now: Timestamp) -> Option<FirstSteps> {
-    let newest = keys.iter().find(|key| key.status == KeyStatus::Active)?;
-    let has_webhook = keys.iter().any(|key| key.webhooks > 0);
-    let has_sent = keys.iter().any(|key| key.usage.month.used > 0);
-    let is_done = has_webhook && has_sent;
+async fn first_steps(
+    user: &SignedInUser,
+    keys: &[KeyStanding],
+    now: Timestamp,
+) -> Result<Option<FirstSteps>, PageResponse> {
     let is_new = keys.iter().all(|key| now.since(key.created_at) < NEW_ACCOUNT);
-    (is_new && !is_done).then_some(FirstSteps { key: newest.api_key_id, has_webhook, has_sent })
+    let newest = keys.iter().find(|key| key.status == KeyStatus::Active);
+    let Some(newest) = newest.filter(|_| is_new) else { return Ok(None) };
+    let has_webhook = keys.iter().any(|key| key.webhooks > 0);
+    // The usage is that of this month. A message of the month before is among the sent envelopes.
+    let has_sent = keys.iter().any(|key| key.usage.month.used > 0) || has_sent(user).await?;
+    let is_done = has_webhook && has_sent;
+    Ok((!is_done).then_some(FirstSteps { key: newest.api_key_id, has_webhook, has_sent }))
+}
+
+async fn has_sent(user: &SignedInUser) -> Result<bool, PageResponse> {
+    let newest = ListSent {
+        recipient: None,
+        thread: None,
+        since: None,
+        until: None,
+        limit: 1,
+        cursor: None,
+    };
+    let log = user.ask(async move |owner: &Owner<'_>| owner.sent(None, newest, None).await).await?;
+    Ok(!log.entries.is_empty())
 }
 
 fn unhealthy_webhooks(
