@@ -2,10 +2,14 @@
 
 use sealpost_node::Witness;
 
-use crate::{cli::WitnessArgs, fault::Fault, serve::signals::StopSignals, terminal};
+use crate::{
+    cli::WitnessArgs, fault::Fault, logs, serve::signals::StopSignals, settings::LogFormat,
+    terminal,
+};
 
 pub(crate) fn run(args: WitnessArgs) -> Result<(), Fault> {
     let WitnessArgs { name, folder, listen, logs } = args;
+    logs::start("warn", LogFormat::Text, None)?;
     let witness = Witness::bind(&name, &folder, listen, logs)?;
     let keys: Vec<_> = witness.keys().iter().map(|key| format!("witness {key}\n")).collect();
     terminal::print(format!("{}listening at http://{}\n", keys.concat(), witness.address()))?;

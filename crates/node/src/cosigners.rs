@@ -80,8 +80,8 @@ pub(crate) fn start(
 }
 
 /// Asks all witnesses at the same time to cosign the newest checkpoint, and stores the checkpoint with their
-/// cosignatures. Does nothing if the newest checkpoint was cosigned before. Logs the first of consecutive failures of a
-/// witness.
+/// cosignatures. Does nothing if the newest checkpoint has the cosignatures of all witnesses that have not failed. Logs
+/// the first of consecutive failures of a witness.
 ///
 /// A policy may require the cosignatures of several witnesses. Therefore stores them together, after the last response
 /// of the witnesses that have not failed before. A later cosignature is stored when it arrives.
@@ -90,7 +90,10 @@ fn collect(
     witnesses: &mut [AskedWitness],
     sealpost: &Sealpost,
 ) -> Result<(), CosignFault> {
-    let Some(note) = sealpost.transparency_log.unwitnessed_checkpoint()? else { return Ok(()) };
+    let expected = witnesses.iter().filter(|witness| !witness.has_failed);
+    let keys: Vec<_> = expected.flat_map(|witness| &witness.keys).collect();
+    let unwitnessed = sealpost.transparency_log.unwitnessed_checkpoint(&keys)?;
+    let Some(note) = unwitnessed else { return Ok(()) };
     let note = Note::parse(&note).map_err(|_fault| CosignFault::Log)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(|_fault| CosignFault::Log)?;
     let mut cosigned = note.clone();
@@ -166,8 +169,10 @@ impl AskedWitness {
         cosignatures: &mut Vec<SignatureLine>,
     ) -> Result<(), CosignFault> {
         let (mut status, mut body) = self.request(client, sealpost, checkpoint, size)?;
-        if status == CONFLICT {
-            let cosigned = body.trim().parse().unwrap_or(0);
+        // Without a size, the response refuses another tree of the same size.
+        if status == CONFLICT
+            && let Ok(cosigned) = body.trim().parse()
+        {
             if cosigned > size {
                 return Err(CosignFault::Ahead { cosigned, size });
             }

@@ -13,7 +13,7 @@ use std::{
 use actix_web::{App, HttpResponse, HttpServer, dev::ServerHandle, http::StatusCode, web};
 use parking_lot::Mutex;
 use sealpost_domain::Clock as _;
-use sealpost_transparency::{AddCheckpoint, VerifierKey, WitnessRefusal};
+use sealpost_transparency::{AddCheckpoint, Note, VerifierKey, WitnessRefusal};
 use tokio::time::timeout;
 
 use self::state::WitnessState;
@@ -40,7 +40,8 @@ struct WitnessServer {
 }
 
 impl Witness {
-    /// Opens the folder of the witness, and creates its keys at the first start. Binds the address.
+    /// Opens the folder of the witness, and creates its keys at the first start. Binds the address. Fails if another
+    /// process is a witness with this folder.
     pub fn bind(
         name: &str,
         folder: &Path,
@@ -140,16 +141,22 @@ impl WitnessServer {
         }
         let checkpoint = checked.map_err(Refused::Rule)?;
         let now_s = u64::try_from(SystemClock.now().as_seconds()).unwrap_or(0);
-        let mut note = request.checkpoint;
+        let note = &request.checkpoint;
         let cosigned = state.keys().iter().map(|key| key.cosign(note.text(), now_s));
         let lines: Vec<_> = cosigned.collect::<Result<_, _>>().map_err(Refused::Rule)?;
         let body: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
+        // Without the signatures of other keys, which anybody can add.
+        let log = self.logs.iter().find(|log| log.name() == checkpoint.origin);
+        let mut kept = log.map_or_else(
+            || Note::new(note.text().to_owned(), Vec::new()),
+            |log| note.signed_only_by(log),
+        );
         for line in lines {
-            note.add(line);
+            kept.add(line);
         }
         // Stores the checkpoint on the disk before its signatures leave the process. After a crash, the witness still
         // knows which checkpoint it has cosigned last.
-        state.store(&checkpoint.origin, &note).map_err(Refused::State)?;
+        state.store(&checkpoint.origin, &kept).map_err(Refused::State)?;
         Ok(body.concat())
     }
 }
@@ -158,11 +165,17 @@ impl Refused {
     fn response(self) -> HttpResponse {
         match self {
             Self::Rule(refusal) => {
+                let is_rewritten =
+                    matches!(refusal, WitnessRefusal::Fork(_) | WitnessRefusal::TwoTrees(_));
+                if is_rewritten {
+                    tracing::error!(%refusal, "a log has rewritten its history");
+                }
                 let status = match &refusal {
                     WitnessRefusal::Form(_) => StatusCode::BAD_REQUEST,
                     WitnessRefusal::UnknownLog(_) => StatusCode::NOT_FOUND,
                     WitnessRefusal::Unsigned => StatusCode::FORBIDDEN,
                     WitnessRefusal::Fork(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                    WitnessRefusal::TwoTrees(_) => StatusCode::CONFLICT,
                     WitnessRefusal::OldSize(size) => {
                         let size_type = "text/x.tlog.size";
                         return HttpResponse::Conflict()
@@ -170,9 +183,6 @@ impl Refused {
                             .body(format!("{size}\n"));
                     }
                 };
-                if matches!(refusal, WitnessRefusal::Fork(_)) {
-                    tracing::error!(%refusal, "a log has rewritten its history");
-                }
                 HttpResponse::build(status).content_type(TEXT).body(format!("{refusal}\n"))
             }
             Self::State(error) => {

@@ -75,6 +75,28 @@ impl Note {
         self.signatures.push(signature);
     }
 
+    /// Adds the signatures of the keys that have not signed this note. Both notes must have the same text.
+    pub fn merge(&mut self, other: Self) {
+        for line in other.signatures {
+            let is_same_key =
+                |own: &SignatureLine| (&own.name, own.key_id) == (&line.name, line.key_id);
+            if !self.signatures.iter().any(is_same_key) {
+                self.signatures.push(line);
+            }
+        }
+    }
+
+    /// Returns the text with the first signature of `key`, and no other.
+    #[must_use]
+    pub fn signed_only_by(&self, key: &VerifierKey) -> Self {
+        Self::new(self.text.clone(), self.lines_of(key).take(1).cloned().collect())
+    }
+
+    /// Returns true if the note has a signature in the name of `key`. Does not verify it.
+    pub fn names(&self, key: &VerifierKey) -> bool {
+        self.lines_of(key).next().is_some()
+    }
+
     /// Returns true if `key` has signed the note as a log. Fails if a signature of the key is wrong.
     pub fn is_signed_by(&self, key: &VerifierKey) -> Result<bool, NoteFault> {
         let mut is_signed = false;

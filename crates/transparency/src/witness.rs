@@ -48,6 +48,9 @@ pub enum WitnessRefusal {
     /// wrong, or the log has changed old entries. Contains the last cosigned size.
     #[error("the checkpoint does not continue the log of size {0}")]
     Fork(u64),
+    /// The log has signed another tree of the size that the witness cosigned last. Contains this size.
+    #[error("the log has signed two different trees of size {0}")]
+    TwoTrees(u64),
 }
 
 /// The key with which a witness signs.
@@ -99,7 +102,9 @@ impl AddCheckpoint {
         if self.old_size != size {
             return Err(WitnessRefusal::OldSize(size));
         }
-        if verify_consistency((size, root), (new.size, new.root), &self.proof) {
+        if new.size == size && new.root != root {
+            Err(WitnessRefusal::TwoTrees(size))
+        } else if verify_consistency((size, root), (new.size, new.root), &self.proof) {
             Ok(new)
         } else {
             Err(WitnessRefusal::Fork(size))
@@ -200,7 +205,7 @@ mod tests {
         );
         assert_eq!(check(4, 5, never, 6), Err(R::OldSize(6)), "the log went back");
         assert_eq!(check(5, 7, 4, 5), Err(R::Fork(5)), "the log has forked");
-        assert_eq!(check(5, 5, 4, 5), Err(R::Fork(5)), "two logs of one size");
+        assert_eq!(check(5, 5, 4, 5), Err(R::TwoTrees(5)));
         assert_eq!(request(0, 5, never).check(&logs, |_| None).unwrap().size, 5);
         let unknown = R::UnknownLog("example.org/log".to_owned());
         assert_eq!(request(0, 5, never).check(&[], last(0)), Err(unknown));

@@ -154,7 +154,16 @@ fn a_witness_refuses_what_does_not_continue(database: &Database) {
     let size = checkpoint.lines().nth(1).unwrap();
     let conflict = scene.add(&format!("old 0\n\n{checkpoint}"));
     assert_eq!((conflict.status, conflict.body), (409, format!("{size}\n").into_bytes()));
-    assert_eq!(scene.add(&format!("old {size}\n\n{checkpoint}")).status, 200);
+    // Anybody can add signatures of unknown keys, up to 100 in all.
+    let junk = "— unknown.example AAAAAAAA\n".repeat(98);
+    for _ in 0..2 {
+        assert_eq!(scene.add(&format!("old {size}\n\n{checkpoint}{junk}")).status, 200);
+    }
+    let folder = scene.folder.path().join("w.example.org");
+    let mut second = binary(&["witness", "--name=w.example.org", "--listen=127.0.0.1:0"]);
+    second.args(["--log", &scene.log]).arg("--folder").arg(folder);
+    let second = run(second);
+    assert!(second.stderr.contains("another witness is running"), "{}", second.stderr);
     let unknown = checkpoint.replacen(scene.log.split('+').next().unwrap(), "unknown/log", 1);
     let unsigned = checkpoint.replacen(&format!("\n{size}\n"), "\n7000\n", 1);
     let long = "A".repeat(70_000);
@@ -183,6 +192,9 @@ fn witnesses_refuse_a_fork(database: &Database) {
         let log = scene.server.log();
         let refused = log.matches("a witness has not cosigned").count() >= 2;
         refused && log.contains("status 422")
+    });
+    wait_until("the witness reports it", || {
+        scene.own.process.stderr().contains("a log has rewritten its history")
     });
     let refused = scene.verify(&scene.proof(), &[]);
     assert_eq!(refused.status, Some(1));

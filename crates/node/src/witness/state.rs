@@ -1,7 +1,7 @@
 //! The folder of a witness: its keys, and for each log the checkpoint that it has cosigned last.
 
 use std::{
-    fs,
+    fs::{self, File},
     io::{self, Write as _},
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
@@ -20,17 +20,26 @@ use crate::{
 pub(super) struct WitnessState {
     folder: PathBuf,
     keys: [WitnessKey; 2],
+    /// Locked until this state is dropped. Two processes with one last checkpoint could cosign two different trees.
+    _lock: File,
 }
 
 impl WitnessState {
-    /// Opens a folder. Creates the folder and the keys if there are none.
+    /// Opens a folder. Creates the folder and the keys if there are none. Fails if another process has opened it.
     pub(super) fn open(name: &str, folder: &Path) -> Result<Self, NodeError> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| unusable(folder, error))?;
+        let lock = regular_file::try_lock(&folder.join("lock"));
+        let Some(lock) = lock.map_err(|error| unusable(folder, error))? else {
+            return Err(NodeError::Start(Failure::new(format!(
+                "another witness is running on {}: stop it, or give this witness another --folder",
+                folder.display()
+            ))));
+        };
         let ed25519 = WitnessKey::new(name, &*secret(&folder.join("key"))?);
         let ml_dsa_44 = WitnessKey::ml_dsa_44(name, &*secret(&folder.join("ml-dsa-44.key"))?);
         let keys = [ed25519.map_err(name_fault)?, ml_dsa_44.map_err(name_fault)?];
-        Ok(Self { folder: folder.to_owned(), keys })
+        Ok(Self { folder: folder.to_owned(), keys, _lock: lock })
     }
 
     /// Returns the keys: Ed25519 and ML-DSA-44.

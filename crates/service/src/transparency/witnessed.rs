@@ -2,7 +2,7 @@
 //! server, which cosigns a checkpoint if the log has only grown since the previous one.
 
 use sealpost_domain::ports::{Durability, StoreError};
-use sealpost_transparency::{TileTree, TreeHash};
+use sealpost_transparency::{TileTree, TreeHash, VerifierKey};
 
 use super::{
     TransparencyLog,
@@ -11,13 +11,15 @@ use super::{
 use crate::error::Error;
 
 impl TransparencyLog {
-    /// Returns the newest checkpoint if witnesses have not cosigned it yet. Returns `None` if witnesses have cosigned a
-    /// checkpoint of the same size, or if the log is empty. Blocks the thread.
-    pub fn unwitnessed_checkpoint(&self) -> Result<Option<String>, Error> {
+    /// Returns the newest checkpoint if the signature of one of these keys of witnesses is missing. Returns `None` if
+    /// the stored checkpoint of the same size has them all, or if the log is empty. Blocks the thread.
+    pub fn unwitnessed_checkpoint(&self, keys: &[&VerifierKey]) -> Result<Option<String>, Error> {
         let head = self.core.store.read(sealpost_storage::Reader::log_head)?;
         let Some(head) = head.filter(|head| head.size > 0) else { return Ok(None) };
         let witnessed = head.witnessed.as_deref().map(signed).transpose()?;
-        let is_witnessed = witnessed.is_some_and(|(_, checkpoint)| checkpoint.size >= head.size);
+        let is_witnessed = witnessed.is_some_and(|(note, checkpoint)| {
+            checkpoint.size >= head.size && keys.iter().all(|key| note.names(key))
+        });
         Ok((!is_witnessed).then_some(head.checkpoint))
     }
 
@@ -30,18 +32,21 @@ impl TransparencyLog {
         Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
     }
 
-    /// Stores a checkpoint with the cosignatures of witnesses, unless another node has stored a newer one. Blocks the
-    /// thread.
+    /// Stores a checkpoint with the cosignatures of witnesses, unless another node has stored a newer one. If another
+    /// node has stored this one, stores the cosignatures of both. Blocks the thread.
     pub fn store_witnessed(&self, checkpoint: &str) -> Result<(), Error> {
-        let (_, parsed) = signed(checkpoint)?;
+        let (note, parsed) = signed(checkpoint)?;
         self.core.store.write(Durability::Durable, |tx| {
             // The lock makes other nodes wait, so that none stores a newer checkpoint between the two statements.
             let stored = tx.lock_log()?.and_then(|head| head.witnessed);
-            let stored = stored.as_deref().map(signed).transpose()?;
-            if stored.is_some_and(|(_, stored)| stored.size > parsed.size) {
-                return Ok(());
+            match stored.as_deref().map(signed).transpose()? {
+                Some((_, stored)) if stored.size > parsed.size => Ok(()),
+                Some((mut merged, _)) if merged.text() == note.text() => {
+                    merged.merge(note.clone());
+                    tx.set_witnessed(&parsed.origin, &merged.to_string())
+                }
+                _ => tx.set_witnessed(&parsed.origin, checkpoint),
             }
-            tx.set_witnessed(&parsed.origin, checkpoint)
         })?;
         Ok(())
     }

@@ -10,7 +10,7 @@ use sealpost_domain::ports::{Durability, LogHead, StatementKind};
 use sealpost_service::{Issue, Issued, Settings};
 use sealpost_transparency::{
     Checkpoint, LogProof, Note, Policy, Statement, Tile, TileTree, TreeHash, VerifierKey,
-    verify_inclusion,
+    WitnessKey, verify_inclusion,
 };
 
 use crate::{
@@ -222,6 +222,28 @@ fn a_late_cosignature_replaces_no_newer_checkpoint() {
         let head = world.database.read(sealpost_storage::Reader::log_head).unwrap().unwrap();
         assert_eq!(head.witnessed.as_ref(), Some(&kept.checkpoint));
     }
+}
+
+#[test]
+fn a_checkpoint_keeps_the_cosignatures_that_different_nodes_got() {
+    let world = World::new();
+    world.newcomer(None);
+    let (log, head) = (&world.sealpost.transparency_log, settled(&world));
+    let note = Note::parse(&head.checkpoint).unwrap();
+    let witnesses = [7, 8].map(|n| WitnessKey::new(&format!("w{n}.example"), &[n; 32]).unwrap());
+    let [first, second] = witnesses.each_ref().map(WitnessKey::public);
+    for witness in &witnesses {
+        assert!(log.unwitnessed_checkpoint(&[first, second]).unwrap().is_some());
+        let mut cosigned = note.clone();
+        cosigned.add(witness.cosign(note.text(), 1_700_000_000).unwrap());
+        log.store_witnessed(&cosigned.to_string()).unwrap();
+    }
+    let head = world.database.read(sealpost_storage::Reader::log_head).unwrap().unwrap();
+    let stored = Note::parse(&head.witnessed.unwrap()).unwrap();
+    for key in [first, second] {
+        assert_eq!(stored.cosigned_at(key), Ok(Some(1_700_000_000)));
+    }
+    assert!(log.unwitnessed_checkpoint(&[first, second]).unwrap().is_none());
 }
 
 /// Stores the checkpoint as one that witnesses have cosigned.
