@@ -280,6 +280,9 @@ fn connections_are_refused_with_problem_documents(database: &Database) {
     assert_eq!(handshake(&query, &bob.token, &bob.key), is(403, "QUOTA_EXCEEDED", &Value::Null));
     let listed = server.act(&bob, "/v1/webhooks/list", &json!({})).ok();
     assert_eq!(listed["webhooks"][0]["connected"], 4);
+    let listed = database.operate_lines(&["webhook", "list", "--key", &bob.key]);
+    let relay = listed.iter().find(|webhook| webhook["url"] == "relay:").unwrap();
+    assert_eq!(relay["connected"], 4);
     drop(sockets);
 }
 

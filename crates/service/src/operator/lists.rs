@@ -16,7 +16,7 @@ use crate::{
         audited::{Operator, OperatorError},
         keys::{KeyView, NO_KEY},
     },
-    webhooks::view::WebhookView,
+    webhooks::view::{WebhookView, views},
 };
 
 /// One page of a list. The id of its last entry is the cursor of the next page.
@@ -122,8 +122,10 @@ impl Operator {
         below: Option<&WebhookId>,
         limit: u32,
     ) -> Result<ListPage<WebhookView>, OperatorError> {
-        let found =
-            self.store.read(|reader| reader.webhooks(owner, below, limit.saturating_add(1)))?;
+        let found = self.store.read(|reader| {
+            let webhooks = reader.webhooks(owner, below, limit.saturating_add(1))?;
+            views(reader, webhooks, self.clock.now())
+        })?;
         Ok(page(found, limit))
     }
 }
@@ -236,7 +238,10 @@ pub(crate) fn key_details(
     let Some(KeyOverview { key, usage, standing, .. }) = found else { return Ok(None) };
     let terms = Terms::new(&key.plan);
     let owner = WebhookOwner::Key(*id);
-    let webhooks = store.read(|reader| reader.webhooks(&owner, None, WEBHOOKS_SHOWN_MAX))?;
+    let webhooks = store.read(|reader| {
+        let webhooks = reader.webhooks(&owner, None, WEBHOOKS_SHOWN_MAX)?;
+        views(reader, webhooks, now)
+    })?;
     let badges = store.read(|reader| reader.badges_of(id, badges_max))?;
     Ok(Some(KeyDetails {
         created_at: key.created_at,
@@ -244,7 +249,7 @@ pub(crate) fn key_details(
         allow_overage: terms.overage == OveragePolicy::Admit,
         usage: report(&terms, &usage, now),
         governance: standing.into(),
-        webhooks: webhooks.into_iter().map(WebhookView::from).collect(),
+        webhooks,
         badges: badges.into_iter().map(|badge| listed(badge, now)).collect(),
         key: key.into(),
     }))

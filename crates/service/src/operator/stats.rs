@@ -11,7 +11,10 @@ use sealpost_domain::{
 use serde::Serialize;
 
 use crate::acts::audited::{Operator, OperatorError};
-use crate::{housekeeping::task::HELD_FOR, webhooks::view::WebhookView};
+use crate::{
+    housekeeping::task::HELD_FOR,
+    webhooks::view::{WebhookView, views},
+};
 
 /// Numbers about the whole service, for operators.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -86,7 +89,10 @@ impl Operator {
         let now = self.clock.now();
         let store = &self.store;
         let stats = store.read(|reader| reader.stats(since, COUNTED_MAX + 1))?;
-        let failing = store.read(|reader| reader.failing_webhooks(FAILING_MAX))?;
+        let failing_webhooks = store.read(|reader| {
+            let failing = reader.failing_webhooks(FAILING_MAX)?;
+            views(reader, failing, now)
+        })?;
         let turns = store.read(sealpost_storage::Reader::task_turns)?;
         let nodes = store.read(|reader| reader.nodes(NODES_MAX))?;
         let ServiceStats { envelopes, waiting_deliveries, .. } = stats;
@@ -103,7 +109,7 @@ impl Operator {
             sent_7d: stats.sent,
             delivered_7d: stats.delivered,
             database_bytes: stats.database_bytes,
-            failing_webhooks: failing.into_iter().map(WebhookView::from).collect(),
+            failing_webhooks,
             housekeeping: turns.into_iter().map(|turn| task_shown(turn, now)).collect(),
             nodes: nodes.into_iter().map(|node| node_shown(node, now)).collect(),
         })

@@ -13,7 +13,10 @@ use super::{
     account_owner::{NO_KEY, Owner},
     views::Truncated,
 };
-use crate::{error::Error, webhooks::view::WebhookView};
+use crate::{
+    error::Error,
+    webhooks::view::{WebhookView, view, views},
+};
 
 /// A webhook, with its attempts in the last 24 hours.
 pub struct WebhookReport {
@@ -87,14 +90,13 @@ impl Owner<'_> {
             let webhooks = reader.list_webhooks(&key)?;
             let found = webhooks.into_iter().find(|it| Ok(it.id) == webhook);
             let mut report = report(reader, found.ok_or(Refusal::WebhookNotFound)?, now)?;
-            if let Some(number) = &mut report.webhook.connected {
+            if report.webhook.connected.is_some() {
                 let id = &report.webhook.webhook_id;
                 let in_flight = |id| core.dispatch.relays().unanswered(id);
                 let connected =
                     |open: OpenRelay| ConnectedRelay { in_flight: in_flight(open.id), open };
                 let now = reader.shared_time(now)?;
                 report.relays = reader.relays_of(id, now)?.into_iter().map(connected).collect();
-                *number = u64::try_from(report.relays.len()).unwrap_or(u64::MAX);
             }
             Ok(report)
         })
@@ -103,19 +105,19 @@ impl Owner<'_> {
 
     /// Lists the account's webhooks, newest first. At most 200.
     pub async fn account_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
-        self.read(|_core, reader, account, _now| {
+        self.read(|_core, reader, account, now| {
             let owner = WebhookOwner::Account(account);
             let webhooks = reader.webhooks(&owner, None, WEBHOOKS_MAX + 1)?;
-            Ok(Truncated::new(webhooks.into_iter().map(WebhookView::from), WEBHOOKS_MAX))
+            Ok(Truncated::new(views(reader, webhooks, now)?.into_iter(), WEBHOOKS_MAX))
         })
         .await
     }
 
     /// Lists the account's webhooks that are disabled, or failed at their newest attempts. At most 50.
     pub async fn unhealthy_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
-        self.read(|_core, reader, account, _now| {
+        self.read(|_core, reader, account, now| {
             let webhooks = reader.unhealthy_webhooks(&account, UNHEALTHY_MAX + 1)?;
-            Ok(Truncated::new(webhooks.into_iter().map(WebhookView::from), UNHEALTHY_MAX))
+            Ok(Truncated::new(views(reader, webhooks, now)?.into_iter(), UNHEALTHY_MAX))
         })
         .await
     }
@@ -163,7 +165,7 @@ fn report(
     let attempts = reader.recent_attempts(&webhook.id, now.minus(PERIOD), RECENT_MAX)?;
     let retiring_until = webhook.retiring.iter().map(|secret| secret.until).max();
     let retiring_until = retiring_until.filter(|until| *until > now);
-    let webhook = WebhookView::from(webhook);
+    let webhook = view(reader, webhook, now)?;
     let max = usize::try_from(RECENT_MAX).unwrap_or(usize::MAX);
     let recent = RecentAttempts::new(&attempts, now, max);
     Ok(WebhookReport { webhook, retiring_until, recent, relays: Vec::new() })

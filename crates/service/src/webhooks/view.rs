@@ -1,6 +1,8 @@
 //! A webhook as its owner sees it, the search for one webhook, and the number of waiting envelopes. An envelope waits
 //! if its recipient has no webhook for received envelopes.
 
+use std::{collections::HashMap, slice};
+
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Description, DisabledReason, EventKind, LastFailure, Refusal, Timestamp, Webhook,
@@ -62,9 +64,10 @@ impl WebhookView {
     }
 }
 
-impl From<Webhook> for WebhookView {
-    fn from(webhook: Webhook) -> Self {
-        let connected = webhook.is_relay().then_some(0);
+impl WebhookView {
+    fn new(webhook: Webhook, relays: &HashMap<WebhookId, u64>) -> Self {
+        let connected =
+            webhook.is_relay().then(|| relays.get(&webhook.id).copied().unwrap_or_default());
         Self {
             webhook_id: webhook.id,
             api_key_id: webhook.api_key_id,
@@ -93,7 +96,7 @@ impl Webhooks {
     fn list_blocking(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
         let webhooks = self.core.store.read(|reader| {
             let webhooks = reader.list_webhooks(key)?;
-            self.views(reader, webhooks)
+            views(reader, webhooks, self.core.clock.now())
         })?;
         Ok(WebhookList { webhooks })
     }
@@ -106,28 +109,43 @@ impl Webhooks {
         webhook_id: &str,
     ) -> Result<WebhookView, Abort> {
         let webhook = find(reader, key, webhook_id)?;
-        let views = self.views(reader, vec![webhook])?;
-        Ok(views.into_iter().next().ok_or(Refusal::WebhookNotFound)?)
+        Ok(view(reader, webhook, self.core.clock.now())?)
     }
+}
 
-    /// Returns the webhooks as their owner sees them, with the number of connections of each relay.
-    fn views(
-        &self,
-        reader: &mut Reader,
-        webhooks: Vec<Webhook>,
-    ) -> Result<Vec<WebhookView>, StoreError> {
-        let relays = webhooks.iter().filter(|webhook| webhook.is_relay());
-        let relays: Vec<_> = relays.map(|webhook| webhook.id).collect();
-        let mut views: Vec<_> = webhooks.into_iter().map(WebhookView::from).collect();
-        if !relays.is_empty() {
-            let now = reader.shared_time(self.core.clock.now())?;
-            let counts = reader.count_relays(&relays, now)?;
-            for view in views.iter_mut().filter(|view| view.connected.is_some()) {
-                view.connected = counts.get(&view.webhook_id).copied().or(Some(0));
-            }
-        }
-        Ok(views)
+/// Returns webhooks as their owner sees them.
+pub(crate) fn views(
+    reader: &mut Reader,
+    webhooks: Vec<Webhook>,
+    now: Timestamp,
+) -> Result<Vec<WebhookView>, StoreError> {
+    let relays = count_relays(reader, &webhooks, now)?;
+    Ok(webhooks.into_iter().map(|webhook| WebhookView::new(webhook, &relays)).collect())
+}
+
+/// Returns a webhook as its owner sees it.
+pub(crate) fn view(
+    reader: &mut Reader,
+    webhook: Webhook,
+    now: Timestamp,
+) -> Result<WebhookView, StoreError> {
+    let relays = count_relays(reader, slice::from_ref(&webhook), now)?;
+    Ok(WebhookView::new(webhook, &relays))
+}
+
+/// Returns the numbers of connections of those webhooks that are relays, and have connections.
+fn count_relays(
+    reader: &mut Reader,
+    webhooks: &[Webhook],
+    now: Timestamp,
+) -> Result<HashMap<WebhookId, u64>, StoreError> {
+    let relays = webhooks.iter().filter(|webhook| webhook.is_relay());
+    let relays: Vec<_> = relays.map(|webhook| webhook.id).collect();
+    if relays.is_empty() {
+        return Ok(HashMap::new());
     }
+    let now = reader.shared_time(now)?;
+    reader.count_relays(&relays, now)
 }
 
 /// Returns the webhook with this id. Refuses an id that is malformed, unknown, or that of another key's webhook.

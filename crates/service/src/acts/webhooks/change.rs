@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     webhooks::{
         Webhooks,
-        view::{WebhookView, find, parse_id},
+        view::{WebhookView, find, parse_id, view},
     },
 };
 
@@ -122,7 +122,8 @@ impl Operator {
             webhook.status = WebhookStatus::Disabled;
             let detail = json!({"api_key_id": webhook.api_key_id});
             let concerned = Concerned::Key(webhook.api_key_id);
-            Ok((webhook.into(), ActionRecord::new("webhook.disable", id, concerned, detail)))
+            let view = view(tx, webhook, self.clock.now())?;
+            Ok((view, ActionRecord::new("webhook.disable", id, concerned, detail)))
         })
     }
 }
