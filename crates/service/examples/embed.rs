@@ -64,7 +64,7 @@ async fn activate(
     let login_secret = activated.login_secret.ok_or("a new account has a login secret")?;
     let session = sealpost
         .accounts
-        .login(Login { account_id, login_secret }, RequestSource::default())
+        .login(Login { account_id, login_secret, on_dashboard: false }, RequestSource::default())
         .await?;
     let key = KeyNamed::Key(activated.api_key_id.to_string());
     let credentials = Credentials { token: Some(session.session_token), key };

@@ -35,7 +35,8 @@ async fn login(
 ) -> JsonResponse<LoggedIn> {
     let PublicRequest { token: _, body, memory: _memory } = request;
     let LoginRequest { account_id, login_secret } = body?;
-    Ok(web::Json(log_in(&app, &http, Login { account_id, login_secret }).await?))
+    let login = Login { account_id, login_secret, on_dashboard: false };
+    Ok(web::Json(log_in(&app, &http, login).await?))
 }
 
 pub(super) fn login_endpoint() -> Endpoint {

@@ -26,6 +26,9 @@ pub struct Login {
     pub account_id: String,
     /// The newest login secret of the account.
     pub login_secret: String,
+    /// True for a login on the dashboard. The dashboard then does not ask for the secret again for five minutes. The
+    /// session of another login gives no such right to a thief who only has its token.
+    pub on_dashboard: bool,
 }
 
 impl Login {
@@ -174,7 +177,9 @@ impl Accounts {
                 return Err(NO_LOGIN.into());
             }
             tx.insert_session(&session, now, source)?;
-            tx.confirm_session(&session.token, now)?;
+            if login.on_dashboard {
+                tx.confirm_session(&session.token, now)?;
+            }
             self.core.record(tx, &origin, ActivityKind::Login, None)?;
             Ok(())
         })?;

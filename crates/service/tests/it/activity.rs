@@ -145,7 +145,7 @@ fn an_error_after_the_account_is_closed_leaves_the_closing_incomplete() {
         let activated = world.activate(None, None).unwrap();
         let login_secret = activated.login_secret.unwrap();
         let account_id = activated.account_id.to_string();
-        let login = Login { account_id, login_secret: login_secret.clone() };
+        let login = Login { account_id, login_secret: login_secret.clone(), on_dashboard: true };
         let token = world.sealpost.login(&login).unwrap().session_token;
         // Only the transaction that closes the account succeeds.
         let store = failing_after(&world, &Arc::new(AtomicUsize::new(1)));

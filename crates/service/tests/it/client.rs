@@ -128,9 +128,8 @@ impl Client {
     }
 
     pub(crate) fn login(&self, login: &Login) -> Result<LoggedIn, Error> {
-        let Login { account_id, login_secret } = login;
-        let (account_id, login_secret) = (account_id.clone(), login_secret.clone());
-        wait(self.0.accounts.login(Login { account_id, login_secret }, SOURCE))
+        let (account_id, login_secret) = (login.account_id.clone(), login.login_secret.clone());
+        wait(self.0.accounts.login(Login { account_id, login_secret, ..*login }, SOURCE))
     }
 
     pub(crate) fn logout(&self, token: Option<&str>, scope: Body<Scope>) -> Result<(), Error> {

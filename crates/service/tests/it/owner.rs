@@ -6,7 +6,9 @@ use sealpost_domain::{
     Code, EventKind, GovernanceSubject, KeyStatus,
     ports::{CountedTable, DailyCount, Durability},
 };
-use sealpost_service::{Credentials, Error, ListEvents, Recover, Register, Settings, WebhookList};
+use sealpost_service::{
+    Credentials, Error, ListEvents, Login, Recover, Register, Settings, WebhookList,
+};
 use sealpost_storage::Database;
 
 use crate::{
@@ -37,6 +39,21 @@ fn an_ended_session_has_no_owner() {
     assert_eq!(code(owner.manage(&id(&who), Manage::List)), Code::Unauthorized);
     assert_eq!(code(owner.revoke(&id(&who))), Code::Unauthorized);
     assert_eq!(code(owner.register(&id(&who), somewhere())), Code::Unauthorized);
+}
+
+#[test]
+fn a_login_of_the_api_does_not_confirm_the_owner() {
+    let world = World::new();
+    let activated = world.activate(None, None).unwrap();
+    let (account_id, login_secret) = (activated.account_id, activated.login_secret.unwrap());
+    let mut login = Login { account_id: account_id.to_string(), login_secret, on_dashboard: false };
+    let mut revoke = |on_dashboard| {
+        login.on_dashboard = on_dashboard;
+        let token = world.sealpost.login(&login).unwrap().session_token;
+        world.sealpost.owner(&token).unwrap().revoke(&activated.api_key_id)
+    };
+    assert_eq!(code(revoke(false)), Code::Unauthorized);
+    revoke(true).unwrap();
 }
 
 #[test]

@@ -172,7 +172,11 @@ impl World {
     pub(crate) fn newcomer(&self, handle: Option<&str>) -> Credentials {
         let activated = self.activate(None, handle).unwrap();
         let secret = activated.login_secret.clone().unwrap();
-        let login = Login { account_id: activated.account_id.to_string(), login_secret: secret };
+        let login = Login {
+            account_id: activated.account_id.to_string(),
+            login_secret: secret,
+            on_dashboard: true,
+        };
         let token = self.sealpost.login(&login).unwrap().session_token;
         Credentials { token: Some(token), key: KeyNamed::Key(activated.api_key_id.to_string()) }
     }
@@ -188,8 +192,11 @@ impl World {
         store
             .write(Durability::Durable, |tx| tx.set_account_secrets(&account_id, &secrets))
             .unwrap();
-        let login =
-            Login { account_id: account_id.to_string(), login_secret: secret.expose().to_owned() };
+        let login = Login {
+            account_id: account_id.to_string(),
+            login_secret: secret.expose().to_owned(),
+            on_dashboard: true,
+        };
         let token = self.sealpost.login(&login).unwrap().session_token;
         Credentials { token: Some(token), key: who.key.clone() }
     }

@@ -29,7 +29,8 @@ fn a_login_during_a_rotation_of_its_secret_begins_no_session_on_postgres() {
 fn a_login_during_a_rotation_of_its_secret_begins_no_session(world: World) {
     let activated = world.activate(None, None).unwrap();
     let account_id = activated.account_id.to_string();
-    let login = |login_secret| Login { account_id: account_id.clone(), login_secret };
+    let login =
+        |login_secret| Login { account_id: account_id.clone(), login_secret, on_dashboard: false };
     let old = activated.login_secret.unwrap();
     let owner = world.sealpost.login(&login(old.clone())).unwrap().session_token;
     let world = Arc::new(world);

@@ -109,7 +109,8 @@ async fn sign_in(
     page: PageResponse,
 ) -> PageResponse {
     let Some(login_secret) = opened.login_secret.clone() else { return page };
-    let login = Login { account_id: opened.account_id.to_string(), login_secret };
+    let login =
+        Login { account_id: opened.account_id.to_string(), login_secret, on_dashboard: true };
     match app.api.sealpost.accounts.login(login, request_source(&app.api, request)).await {
         Ok(session) => page.with_cookie(&cookie::session(app).with_value(session.session_token)),
         Err(_) => page,

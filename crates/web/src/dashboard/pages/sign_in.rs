@@ -45,6 +45,7 @@ pub(crate) async fn submit(
     let login = Login {
         account_id: form.text("account_id").to_owned(),
         login_secret: form.text("login_secret").to_owned(),
+        on_dashboard: true,
     };
     match log_in(&app.api, &request, login).await {
         Ok(session) => PageResponse::redirect(&app.site, next)

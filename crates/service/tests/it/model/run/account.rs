@@ -74,7 +74,11 @@ impl Run {
             None => "ls_nonsense".to_owned(),
         };
         let account_id = self.truth.accounts[account].id.clone();
-        let got = shown(self.world.sealpost.login(&Login { account_id, login_secret }));
+        let got = shown(self.world.sealpost.login(&Login {
+            account_id,
+            login_secret,
+            on_dashboard: true,
+        }));
         let expected = self.truth.login(account, secret);
         same("login", &expected, &without(got.clone(), &[&["session_token"]]))?;
         if let Ok(got) = got {
