@@ -6,12 +6,13 @@
 //! - `/metrics`: the metrics of the process.
 //! - If operators are configured: the console (web pages for operators) and the API for operators.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use actix_web::{HttpResponse, web};
 use sealpost_api::ApiState;
 use sealpost_domain::with_causes;
 use sealpost_webhooks::Stats;
+use tokio::time::timeout;
 
 use crate::{
     composition::Components,
@@ -62,8 +63,12 @@ async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
 }
 
 async fn readyz(state: web::Data<OperationsState>) -> HttpResponse {
-    let checked = web::block(move || check(&state.node));
-    match checked.await.unwrap_or_else(|_canceled| Err("the check was canceled".to_owned())) {
+    let checked = timeout(CHECKED_WITHIN, web::block(move || check(&state.node)));
+    let checked = match checked.await {
+        Ok(checked) => checked.unwrap_or_else(|_canceled| Err("the check was canceled".to_owned())),
+        Err(_elapsed) => Err("the database does not respond".to_owned()),
+    };
+    match checked {
         Ok(warnings) => {
             let lines = warnings.iter().map(|warning| format!("warning: {warning}\n"));
             HttpResponse::Ok().body(format!("ok\n{}", lines.collect::<String>()))
@@ -151,6 +156,9 @@ fn observe_deliveries(stats: &Stats) {
         }
     }
 }
+
+/// Maximum time for the response of `/readyz`. A frozen database server would otherwise delay it without an end.
+const CHECKED_WITHIN: Duration = Duration::from_secs(10);
 
 const PATHS: &str = "\
 sealpost operations address

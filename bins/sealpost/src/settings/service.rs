@@ -54,7 +54,7 @@ pub(super) struct ServiceArgs {
     )]
     activation: ActivationName,
     /// Largest number of handles that the revoked keys of an account reserve; at this number, the account can take no
-    /// new handle
+    /// new handle; 0 allows no handles
     #[arg(
         long,
         env = "SEALPOST_MAX_REVOKED_HANDLES",

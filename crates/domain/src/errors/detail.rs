@@ -48,23 +48,23 @@ pub(super) fn insufficient_scope(needed: &[TokenScope]) -> String {
 
 pub(super) fn inactive(status: KeyStatus, field: Option<&str>) -> &'static str {
     match (status, field) {
-        (KeyStatus::Revoked, None) => {
-            "this API key is permanently revoked; activate a new one and register its webhooks again"
-        }
-        (KeyStatus::Rotating, None) => {
-            "this API key is being rotated, a temporary state; try again shortly"
-        }
-        (_, None) => "this API key is deactivated; ask the operator to reactivate it",
-        (KeyStatus::Revoked, Some(_)) => {
+        (KeyStatus::Revoked, Some("to")) => {
             "the recipient's API key is permanently revoked; ask the recipient for a new one"
         }
-        (KeyStatus::Rotating, Some(_)) => {
+        (KeyStatus::Rotating, Some("to")) => {
             "the recipient's API key is being rotated, a temporary state; try again shortly"
         }
-        (_, Some(_)) => {
+        (_, Some("to")) => {
             "the recipient's API key is deactivated and cannot receive; ask the recipient to \
              contact the operator"
         }
+        (KeyStatus::Revoked, _) => {
+            "this API key is permanently revoked; activate a new one and register its webhooks again"
+        }
+        (KeyStatus::Rotating, _) => {
+            "this API key is being rotated, a temporary state; try again shortly"
+        }
+        _ => "this API key is deactivated; ask the operator to reactivate it",
     }
 }
 

@@ -148,6 +148,10 @@ impl Operator {
         }
         self.perform(|tx| {
             let mut key = tx.lock_key(id)?.ok_or(NO_KEY)?;
+            if key.status == KeyStatus::Active {
+                let text = "another command has just finished the rotation of the key";
+                return Err(OperatorError::Pointless(text).into());
+            }
             let moved = key.status.apply(KeyEvent::FinishRotation).map_err(OperatorError::from)?;
             key.sealing_version = key.sealing_version.saturating_add(1);
             tx.set_sealing_version(id, key.sealing_version)?;

@@ -34,6 +34,9 @@ pub enum UrlFault {
          password"
     )]
     ControlCharacter,
+    /// The path of an SQLite file is followed by parameters.
+    #[error("a database file takes no parameters: remove everything from the question mark on")]
+    Parameters,
     /// The scheme is unknown, the path of the file is empty, or the URL is in quotes.
     #[error(
         "give the database as postgres://USER:PASSWORD@HOST:PORT/NAME or as sqlite:PATH, without quotes around it"
@@ -131,6 +134,7 @@ impl FromStr for DatabaseUrl {
             "" => Err(UrlFault::Unknown),
             _ if path.starts_with(['"', '\'']) => Err(UrlFault::Unknown),
             _ if path.starts_with(":memory:") => Err(UrlFault::InMemory),
+            _ if path.contains('?') => Err(UrlFault::Parameters),
             _ => Ok(Self::Sqlite(PathBuf::from(path))),
         }
     }
@@ -265,6 +269,7 @@ mod tests {
             assert_eq!(text.parse::<DatabaseUrl>(), Err(UrlFault::Unknown), "{text}");
         }
         assert_eq!("sqlite::memory:".parse::<DatabaseUrl>(), Err(UrlFault::InMemory));
+        assert_eq!("sqlite:db?mode=ro".parse::<DatabaseUrl>(), Err(UrlFault::Parameters));
     }
 
     #[test]
