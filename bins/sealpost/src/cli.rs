@@ -114,11 +114,13 @@ pub(crate) enum Command {
     Service(ServiceCommand),
     /// Verify one event from files
     ///
-    /// Exit status 0: the event is valid; 1: the event is invalid; 2: the check is not possible.
+    /// Exit status 0: the event is valid; 1: the event is invalid, or the report cannot be printed; 2: the check is not
+    /// possible.
     Verify(Box<VerifyArgs>),
     /// Verify a proof of the transparency log from files, without the network
     ///
-    /// Exit status 0: the proof is valid; 1: the proof is invalid; 2: the check is not possible.
+    /// Exit status 0: the proof is valid; 1: the proof is invalid, or the report cannot be printed; 2: the check is not
+    /// possible.
     VerifyProof(VerifyProofArgs),
     /// Cosign the checkpoints of transparency logs of other services
     ///

@@ -9,7 +9,7 @@ use std::{
 
 use sealpost_domain::with_causes;
 use sealpost_node::NodeError;
-use sealpost_receiver::ReceiverError;
+use sealpost_receiver::{ReceiverError, escape_control};
 use sealpost_service::OperatorError;
 use sealpost_shell::ShellError;
 
@@ -103,6 +103,18 @@ impl From<ReceiverError> for Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        // The message can contain a text of the service.
+        f.write_str(&escape_control(&self.message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_service_cannot_control_the_terminal() {
+        let fault = Fault::new("failed: \u{1b}[31mred\u{202e}");
+        assert_eq!(fault.to_string(), "failed: \\u{1b}[31mred\\u{202e}");
     }
 }

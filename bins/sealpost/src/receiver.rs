@@ -6,5 +6,6 @@ mod listen;
 mod relay;
 mod show;
 mod verify;
+mod webhook;
 
 pub(crate) use {listen::run as listen, verify::run as verify};

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
+use sealpost_receiver::escape_json;
 use sealpost_shell::tolerate_closed_pipe;
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -31,7 +32,7 @@ pub(crate) fn print_report<R: Serialize>(
     }
     let object = serde_json::to_string(report);
     let object = object.map_err(|error| Fault::caused("the report cannot be serialised", error))?;
-    print(format!("{object}\n"))
+    print(format!("{}\n", escape_json(&object)))
 }
 
 /// Reads a line of at most `length_max` bytes from standard input, with its line end. `what` names the secret in the

@@ -74,8 +74,13 @@ impl ClientBuilder {
     /// Creates the client. Opens no connection.
     pub fn build(self) -> Result<Client, ClientError> {
         let Self { url, api_key, login, token, retry, timeout } = self;
-        let parsed = Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let base_url = parsed.ok_or(ClientError::InvalidUrl(url))?;
+        let parsed = Url::parse(&url).ok().filter(|url| {
+            let has_user = !url.username().is_empty() || url.password().is_some();
+            matches!(url.scheme(), "http" | "https") && !has_user
+        });
+        // A text with a user can contain a password, which the error must not repeat.
+        let shown = if url.contains('@') { "a text with @".to_owned() } else { url };
+        let base_url = parsed.ok_or(ClientError::InvalidUrl(shown))?;
         let http = reqwest::Client::builder()
             .use_preconfigured_tls(tls_config()?)
             .redirect(reqwest::redirect::Policy::none())

@@ -26,7 +26,9 @@ pub enum ClientError {
         source: serde_json::Error,
     },
     /// The URL of the service is not valid.
-    #[error("{0} is not the URL of a service: give a URL such as https://sealpost.example")]
+    #[error(
+        "{0} is not the URL of a service: give a URL such as https://sealpost.example, without a user"
+    )]
     InvalidUrl(String),
     /// A server responded with an error that is no problem document, for example a proxy.
     #[error(

@@ -56,9 +56,16 @@ impl RetryPolicy {
     /// `None` if the service would also refuse the next connection. A relay has no maximum number of tries.
     #[cfg(feature = "relay")]
     pub(crate) fn relay_pause(&self, failures: u32, error: &ClientError) -> Option<Duration> {
-        let is_closed = matches!(error, ClientError::RelayClosed { .. });
+        let is_temporary = match error {
+            ClientError::RelayClosed { .. } => true,
+            // A proxy without its service can respond with any status.
+            ClientError::NotSealpost { status, .. } => {
+                !(400..500).contains(status) || TEMPORARY.contains(status)
+            }
+            error => may_repeat(error, false),
+        };
         let wait = error.retry_after().unwrap_or_default();
-        (is_closed || may_repeat(error, false)).then(|| wait.max(self.backoff(failures)))
+        is_temporary.then(|| wait.max(self.backoff(failures)))
     }
 
     fn backoff(&self, failures: u32) -> Duration {
@@ -135,6 +142,22 @@ mod tests {
         assert!(!may_repeat(&gateway("/v1/webhooks/register"), false));
         // A login for a send is another request.
         assert!(!may_repeat(&gateway("/v1/did/activate"), true));
+    }
+
+    #[cfg(feature = "relay")]
+    #[test]
+    fn a_relay_outlasts_the_responses_of_a_proxy() {
+        let pause = |status| {
+            let path = RELAY.to_owned();
+            let page = ClientError::NotSealpost { path, status, retry_after: None };
+            RetryPolicy::default().relay_pause(1, &page)
+        };
+        for status in [101, 200, 204, 304, 408, 429, 500, 502, 521] {
+            assert!(pause(status).is_some(), "{status}");
+        }
+        for status in [400, 401, 403, 404] {
+            assert_eq!(pause(status), None, "{status}");
+        }
     }
 
     #[test]

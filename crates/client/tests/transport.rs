@@ -16,7 +16,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use futures_util::TryStreamExt as _;
-use sealpost_client::{Client, ClientBuilder, ClientError, Code, Login, RetryPolicy};
+use sealpost_client::{Client, ClientBuilder, ClientError, Code, Login, ReceiptState, RetryPolicy};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -63,6 +63,32 @@ async fn a_send_keeps_its_key_in_all_tries() {
     assert_eq!((&keys[0], &keys[1]), (&keys[2], &keys[2]));
     assert_ne!(keys[2], keys[3], "each send has its own key");
     assert!(!keys[0].is_empty());
+}
+
+#[tokio::test]
+async fn a_send_succeeds_with_a_state_that_is_newer_than_the_client() {
+    let refused = json!({"status": 404, "code": "KEY_NOT_FOUND", "detail": "d", "field": "to"});
+    let batch = json!({"results": [{"status": 200, "state": "archived"}, refused]});
+    let states = [sent_with_state("notified"), sent_with_state("archived"), json_body(&batch)];
+    let service = Service::start(states).await;
+    let client = service.with_token();
+    for expected in [ReceiptState::Notified, ReceiptState::Sent] {
+        assert_eq!(client.send("bob", "one").await.unwrap().state, expected);
+    }
+    let results = client.send_batch(&[], None).await.unwrap();
+    let states: Vec<_> = results.iter().map(|result| result.state).collect();
+    assert_eq!(states, [Some(ReceiptState::Sent), None]);
+}
+
+#[test]
+fn a_url_with_a_user_is_refused_without_its_password() {
+    for url in
+        ["https://user:secret@sealpost.test", "https://user@sealpost.test", "ftp://sealpost.test"]
+    {
+        let refused = Client::builder(url).build().unwrap_err().to_string();
+        assert!(refused.contains("is not the URL of a service"), "{refused}");
+        assert!(!refused.contains("secret"), "{refused}");
+    }
 }
 
 #[tokio::test]
@@ -205,9 +231,13 @@ async fn respond(
 }
 
 fn sent() -> Response {
+    sent_with_state("sent")
+}
+
+fn sent_with_state(state: &str) -> Response {
     json_body(&json!({
         "envelope_id": "env_01h455vb4pex5vsknk084sn02q", "envelope_hash": "sha256:0",
-        "status": "delivered", "state": "sent", "sender": KEY, "recipient": KEY,
+        "status": "delivered", "state": state, "sender": KEY, "recipient": KEY,
         "encryption": {"algorithm": "a", "status": "sealed"},
         "metadata": {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"},
     }))

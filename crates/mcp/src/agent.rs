@@ -14,6 +14,7 @@ use rmcp::{
 use sealpost_client::Client;
 use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
+use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -54,7 +55,7 @@ impl Agent {
     }
 
     /// Returns the current session token or API token of the acting identity, to store for a later client. `None` if
-    /// there is no identity, or if it has not logged in.
+    /// there is no identity, or if it has not logged in. Waits for the end of a running activation.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
         self.0.identities.acting().await?.client.token().await
     }
@@ -64,7 +65,12 @@ impl Agent {
         self.0.tools.iter().copied().find(|tool| tool.as_str() == name)
     }
 
-    async fn run(&self, tool: ToolName, args: JsonObject) -> Result<CallToolResult, ToolFault> {
+    async fn run(
+        &self,
+        tool: ToolName,
+        args: JsonObject,
+        cancelled: &CancellationToken,
+    ) -> Result<CallToolResult, ToolFault> {
         let known = &self.0.identities;
         if tool == ToolName::Activate {
             return identities::activate(known, parse(args)?).await;
@@ -80,7 +86,7 @@ impl Agent {
             ToolName::Reply => messages::reply(client, parse(args)?).await,
             ToolName::SendMessage => messages::send(client, parse(args)?).await,
             ToolName::SetPolicy => identities::set_policy(client, parse(args)?).await,
-            ToolName::WaitForMessage => waiting::wait(&acting, parse(args)?).await,
+            ToolName::WaitForMessage => waiting::wait(&acting, parse(args)?, cancelled).await,
             ToolName::Whoami => {
                 parse::<identities::NoArgs>(args)?;
                 identities::whoami(client).await
@@ -119,9 +125,11 @@ impl ServerHandler for Agent {
             let detail = format!("unknown tool: use one of {}", names.join(", "));
             return Err(ErrorData::invalid_params(detail, None));
         };
+        // A dropped activation would lose the secrets of its account, and a dropped wait a confirmed message.
+        let is_droppable = !matches!(tool, ToolName::Activate | ToolName::WaitForMessage);
         let called = tokio::select! {
-            called = self.run(tool, request.arguments.unwrap_or_default()) => called,
-            () = context.ct.cancelled() => {
+            called = self.run(tool, request.arguments.unwrap_or_default(), &context.ct) => called,
+            () = context.ct.cancelled(), if is_droppable => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
@@ -129,8 +137,16 @@ impl ServerHandler for Agent {
     }
 }
 
-/// Parses the arguments of a call.
-fn parse<T: DeserializeOwned>(args: JsonObject) -> Result<T, ToolFault> {
+/// Parses the arguments of a call. A null argument counts as absent, and a whole number such as 2.0 as an integer.
+fn parse<T: DeserializeOwned>(mut args: JsonObject) -> Result<T, ToolFault> {
+    args.retain(|_, value| !value.is_null());
+    for value in args.values_mut().filter(|value| value.is_f64()) {
+        // The text of a whole number has no fraction.
+        let whole = value.as_f64().and_then(|number| number.to_string().parse::<u64>().ok());
+        if let Some(whole) = whole {
+            *value = whole.into();
+        }
+    }
     serde_json::from_value(args.into()).map_err(|error| ToolFault::Arguments(error.to_string()))
 }
 

@@ -5,6 +5,8 @@ use std::{error::Error, sync::Arc};
 use sealpost_client::{Activated, Client, WebhookId};
 use tokio::sync::{Mutex, RwLock};
 
+use crate::output::ReceivedView;
+
 /// The reason why an identity cannot be stored.
 pub type StoreError = Box<dyn Error + Send + Sync>;
 
@@ -21,11 +23,14 @@ pub(crate) struct ActingIdentity {
     /// until the first call of the tool. Locked during the registration, so that concurrent calls register only one
     /// webhook.
     pub(crate) relay: Mutex<Option<WebhookId>>,
+    /// Confirmed messages of `wait_for_message` that no call has returned, because their calls were cancelled. Has at
+    /// most one message for each call that ran at the same time.
+    pub(crate) unreturned: Mutex<Vec<ReceivedView>>,
 }
 
 impl ActingIdentity {
     pub(crate) fn new(client: Client) -> Self {
-        Self { client, relay: Mutex::new(None) }
+        Self { client, relay: Mutex::default(), unreturned: Mutex::default() }
     }
 }
 

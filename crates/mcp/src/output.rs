@@ -26,6 +26,23 @@ impl UntrustedText {
     }
 }
 
+/// A received message, without its text.
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct ReceivedView {
+    /// Id for `open_message` and `reply`.
+    pub(crate) envelope_id: String,
+    /// API key of the sender.
+    pub(crate) sender: String,
+    /// Handle of the sender. Null if there is none, or if the service does not announce it.
+    pub(crate) sender_handle: Option<String>,
+    pub(crate) thread: Option<String>,
+    /// The message that this one replies to.
+    pub(crate) reply_to: Option<String>,
+    #[serde(rename = "type")]
+    pub(crate) message_type: Option<String>,
+    pub(crate) sent_at: Option<String>,
+}
+
 /// Returns a result without texts of other parties.
 pub(crate) fn trusted(value: &impl Serialize) -> CallToolResult {
     let value = serde_json::to_value(value).unwrap_or_default();

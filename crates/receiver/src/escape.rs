@@ -1,5 +1,7 @@
 //! Makes the text of a received request safe for terminals and logs.
 
+use std::fmt::Write as _;
+
 /// Escapes control characters, characters that change the direction of text, and the Unicode separators of lines and
 /// paragraphs. All could deceive a person who reads the text in a terminal. For example, the escape character becomes
 /// the six characters `\u{1b}`.
@@ -8,6 +10,21 @@ pub fn escape_control(text: &str) -> String {
     for symbol in text.chars() {
         if symbol.is_control() || is_reordering(symbol) {
             escaped.extend(symbol.escape_unicode());
+        } else {
+            escaped.push(symbol);
+        }
+    }
+    escaped
+}
+
+/// Escapes the same characters in JSON, which keeps its value. For example, U+202E becomes the six characters `\u202e`.
+/// Line feeds stay: they are never inside of a string.
+pub fn escape_json(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for symbol in json.chars() {
+        if symbol != '\n' && (symbol.is_control() || is_reordering(symbol)) {
+            // All these characters are below U+10000.
+            write!(escaped, "\\u{:04x}", u32::from(symbol)).ok();
         } else {
             escaped.push(symbol);
         }
@@ -36,5 +53,14 @@ mod tests {
             assert_eq!(escape_control(&symbol.to_string()), symbol.escape_unicode().to_string());
         }
         assert_eq!(escape_control("Grüße, שלום\u{200d}"), "Grüße, שלום\u{200d}");
+    }
+
+    #[test]
+    fn escaped_json_has_the_same_value() {
+        let value = serde_json::json!({"message": "\u{1b}\u{9b}2J\u{7f}\u{202e}\n\"ü\""});
+        let escaped = escape_json(&serde_json::to_string_pretty(&value).unwrap());
+        let expected = "{\n  \"message\": \"\\u001b\\u009b2J\\u007f\\u202e\\n\\\"ü\\\"\"\n}";
+        assert_eq!(escaped, expected);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
     }
 }

@@ -35,7 +35,10 @@
 //! |---|---|
 //! | 2xx within 15 s | the delivery succeeded |
 //! | 410 | the service disables the webhook |
-//! | any other status, or none | the delivery is tried again, not before `Retry-After` |
+//! | any other status, or none | the delivery is tried again |
+//!
+//! With 429 and 503, `Retry-After` can extend the pause to twice its length or to one hour, whichever is longer. The
+//! maximum is 24 h.
 //!
 //! # Example
 //! The secret, the headers and the body are those of a real request:
@@ -71,7 +74,7 @@ mod verification;
 pub use actix_web::http::Uri;
 pub use clock::SystemClock;
 pub use error::ReceiverError;
-pub use escape::escape_control;
+pub use escape::{escape_control, escape_json};
 pub use keys::{ReceiverKey, public_keys, secrets};
 pub use request::{HeaderList, ReceivedRequest, RepeatedHeader};
 pub use sealpost_domain::{Clock, Timestamp};

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    escape::escape_control,
+    escape::{escape_control, escape_json},
     server::{ForwardedResponse, HandledRequest},
     verification::VerificationReport,
 };
@@ -70,7 +70,8 @@ impl HandledRequest<'_> {
             report: self.report,
             notice: self.payload(),
         };
-        serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
+        let line = serde_json::to_string(&line).unwrap_or_default();
+        format!("{}\n", escape_json(&line))
     }
 
     /// Returns the request and the result as text for a terminal. The four arguments are escape codes: for the colour

@@ -8,7 +8,7 @@ mod tokens;
 mod watch;
 mod webhooks;
 
-use std::{ffi::OsString, path::Path};
+use std::{ffi::OsString, path::Path, time::Duration};
 
 use sealpost_client::Client;
 use tokio::{
@@ -19,6 +19,7 @@ use tokio::{
 use crate::{
     cli::{CallArgs, ProfileArgs, ServiceCommand},
     error::ShellError,
+    output,
     profile::{Profile, ProfileFile, Secret, config_folder},
 };
 
@@ -86,19 +87,33 @@ impl ProfileClient {
     }
 
     /// Stores a new session token in the profile, so that the next command does not log in again. Writes nothing if the
-    /// token is unchanged, or if another command has changed the profile since.
-    pub async fn store_session(self) -> Result<(), ShellError> {
+    /// token is unchanged, or if another command has changed the profile since. A failure is only a warning, because
+    /// the command has done its work.
+    pub async fn store_session(self) {
         let token = self.client.token().await.map(Secret);
-        if token == self.profile.token {
-            return Ok(());
-        }
-        match self.file.load() {
-            Ok(stored) if stored == self.profile => self.file.save(&Profile { token, ..stored }),
-            Ok(_) | Err(ShellError::NoProfile(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        store_token(&self.file, Some(&self.profile), token);
     }
 }
+
+/// Stores the token of a profile as [`ProfileClient::store_session`] does. `before` is the profile at the start of the
+/// command; `None` if there was none.
+fn store_token(file: &ProfileFile, before: Option<&Profile>, token: Option<Secret>) {
+    if before.map_or(token.is_none(), |before| before.token == token) {
+        return;
+    }
+    let stored = match file.load() {
+        Ok(profile) if before.is_some_and(|before| *before != profile) => Ok(()),
+        Ok(profile) => file.save(&Profile { token, ..profile }),
+        Err(ShellError::NoProfile(_)) => Ok(()),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = stored {
+        output::warn("the next command logs in again", &error);
+    }
+}
+
+/// Time that a command has after a signal to store the response of a request that it has sent already.
+const FINISH_MAX: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
@@ -122,7 +137,7 @@ mod tests {
         };
         for (stored, expected) in [(None, "st_new"), (Some("kt_other"), "kt_other")] {
             file().save(&with_token(stored)).unwrap();
-            after_a_new_session().store_session().await.unwrap();
+            after_a_new_session().store_session().await;
             assert_eq!(file().load().unwrap(), with_token(Some(expected)));
         }
     }

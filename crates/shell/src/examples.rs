@@ -45,11 +45,11 @@ pub const EXAMPLES: [(&str, &str); 26] = [
     (
         "webhooks register",
         "sealpost webhooks register https://app.example/hook --secret-file secret.txt\n\
-         sealpost webhooks register --relay --secret-file secret.txt",
+         sealpost webhooks register --relay --secret-file relay-secret.txt",
     ),
     (
         "webhooks rotate-secret",
-        "sealpost webhooks rotate-secret wh_01kxk83ffmfe7rw98sdqcq10h0 --secret-file secret.txt",
+        "sealpost webhooks rotate-secret wh_01kxk83ffmfe7rw98sdqcq10h0 --secret-file new-secret.txt",
     ),
     ("webhooks test", "sealpost webhooks test wh_01kxk83ffmfe7rw98sdqcq10h0"),
     (

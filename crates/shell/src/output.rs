@@ -2,7 +2,8 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use sealpost_receiver::escape_control;
+use sealpost_domain::with_causes;
+use sealpost_receiver::{escape_control, escape_json};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,7 +12,8 @@ use crate::{error::ShellError, table::table};
 /// Prints a result: as JSON, or one member per line.
 pub(crate) fn result(value: &impl Serialize, json: bool) -> Result<(), ShellError> {
     if json {
-        return line(&serde_json::to_string_pretty(value).map_err(|error| invalid(&error))?);
+        let text = serde_json::to_string_pretty(value).map_err(|error| invalid(&error))?;
+        return line(&escape_json(&text));
     }
     let value = serde_json::to_value(value).map_err(|error| invalid(&error))?;
     line(members(&value, "").trim_end())
@@ -28,7 +30,7 @@ pub(crate) fn list<T: Serialize, const N: usize>(
     if json {
         let objects = entries.iter().map(|entry| Ok(serde_json::to_string(entry)? + "\n"));
         let text = objects.collect::<Result<String, _>>().map_err(|error| invalid(&error))?;
-        return tolerate_closed_pipe(print(text)).map_err(ShellError::Output);
+        return tolerate_closed_pipe(print(escape_json(&text))).map_err(ShellError::Output);
     }
     let rows: Vec<_> = entries.iter().map(|entry| cells(entry).to_vec()).collect();
     let text = table(&columns, &rows, " ");
@@ -42,6 +44,13 @@ fn invalid(error: &serde_json::Error) -> ShellError {
 /// Prints a line.
 pub(crate) fn line(text: &str) -> Result<(), ShellError> {
     tolerate_closed_pipe(print(format!("{text}\n"))).map_err(ShellError::Output)
+}
+
+/// Prints a warning on standard error: the effect of an error that does not fail the command, and the error.
+pub(crate) fn warn(effect: &str, error: &ShellError) {
+    let error = escape_control(&with_causes(error));
+    // A failed write cannot be reported.
+    drop(io::stderr().write_all(format!("sealpost: {effect}: {error}\n").as_bytes()));
 }
 
 /// Writes a text to standard output at once.

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fmt,
-    fs::{self, DirBuilder, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
@@ -115,11 +115,7 @@ impl ProfileFile {
         if let Some(folder) = self.0.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(&fault)?;
         }
-        let new = self.0.with_extension(format!("{}.new", std::process::id()));
-        // A crash can have left this file.
-        drop(fs::remove_file(&new));
-        let saved = create_private(&new, &text).and_then(|()| fs::rename(&new, &self.0));
-        saved.inspect_err(|_cause| drop(fs::remove_file(&new))).map_err(fault)
+        replace_private(&self.0, &text).map_err(fault)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -143,9 +139,23 @@ pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String
     fs::read_to_string(file).map(Zeroizing::new).map_err(fault)
 }
 
+/// Replaces a file atomically. Only its owner can read and write the new file.
+pub(crate) fn replace_private(file: &Path, content: &[u8]) -> io::Result<()> {
+    let new = file.with_extension(format!("{}.new", std::process::id()));
+    // A crash can have left this file.
+    drop(fs::remove_file(&new));
+    let written = create_private(&new).and_then(|created| fill(created, content));
+    let replaced = written.and_then(|()| fs::rename(&new, file));
+    replaced.inspect_err(|_cause| drop(fs::remove_file(&new)))
+}
+
 /// Creates a file that only its owner can read. Fails if the file exists.
-pub(crate) fn create_private(file: &Path, content: &[u8]) -> io::Result<()> {
-    let mut created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
+pub(crate) fn create_private(file: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)
+}
+
+/// Writes the content of a new file to the disk.
+pub(crate) fn fill(mut created: File, content: &[u8]) -> io::Result<()> {
     created.write_all(content)?;
     created.sync_all()
 }

@@ -1,10 +1,12 @@
 //! Tests of `sealpost listen --relay`, which receives events over an outgoing connection.
 
+use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, process::Stdio};
+
 use serde_json::{Value, json};
 
 use super::service::Shell;
 use crate::support::{
-    Database, Listener, Reaction, Receiver, SOON, eventually, private_file, text,
+    Database, Listener, Process, Reaction, Receiver, SOON, binary, eventually, private_file, text,
 };
 
 #[test]
@@ -66,6 +68,29 @@ fn a_given_webhook_gets_what_waited_and_stays() {
     assert_eq!(listener.ended(SOON), Some(0));
     let left = server.manage(&bob, &json!({"action": "list"})).ok();
     assert_eq!(left["webhooks"][0]["url"], "relay:");
+}
+
+#[test]
+fn a_signal_ends_a_registration_without_a_response() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("sealpost/default.json");
+    fs::create_dir(profile.parent().unwrap()).unwrap();
+    fs::write(&profile, json!({"url": url, "token": "kt_1"}).to_string()).unwrap();
+    fs::set_permissions(&profile, fs::Permissions::from_mode(0o600)).unwrap();
+    for way in ["--relay", "--register"] {
+        let mut command = binary(&["listen", way]);
+        command.env("XDG_CONFIG_HOME", folder.path()).stdout(Stdio::null());
+        if way == "--register" {
+            command.arg("--listen=127.0.0.1:0");
+        }
+        let mut process = Process::start(command);
+        let _connection = silent.accept().unwrap();
+        process.terminate();
+        assert_eq!(process.ended(SOON), Some(1));
+        assert!(process.stderr().contains("if sealpost webhooks list shows"), "{way}");
+    }
 }
 
 #[test]

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Browser, CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, run, text,
+    Browser, CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, run,
+    text, within,
 };
 
 /// A user of the shell with a folder for profiles.
@@ -191,6 +192,13 @@ fn a_profile_keeps_its_session_and_logs_in_again_when_it_ends() {
 
     let token = text(&first, "token");
     server.post("/v1/auth/logout").token(&token).json(&json!({})).response().ok();
+    // The command succeeds, although the new session cannot be stored.
+    let mut unstored = within("ulimit -f 0", &binary(&["keys", "show"]));
+    let unstored = unstored.env("XDG_CONFIG_HOME", shell.config.path()).output().unwrap();
+    assert!(unstored.status.success() && !unstored.stdout.is_empty(), "{unstored:?}");
+    let warning = String::from_utf8(unstored.stderr).unwrap();
+    assert!(warning.contains("sealpost: the next command logs in again: "), "{warning}");
+    assert_eq!(shell.profile("default"), first);
     shell.succeed(&["keys", "show"], "");
     assert_ne!(text(&shell.profile("default"), "token"), token);
 }
@@ -211,6 +219,11 @@ fn a_token_of_the_shell_is_a_profile_of_its_own() {
     assert_eq!(too_long.status, Some(2), "{}", too_long.stderr);
     let login = ["login", "--url", &shell.url, "--api-key", &alice.key, "--profile", "job"];
     shell.succeed(&login, &text(&created, "token"));
+    let reader = shell.succeed(&["tokens", "create", "x", "--scope=read", "--json"], "");
+    let reader: Value = serde_json::from_str(&reader).unwrap();
+    let of_other = [&login[..5], &["--profile=x", "--account", &bob.account]].concat();
+    let refused = shell.run(&of_other, &text(&reader, "token"));
+    assert!(refused.stderr.contains(&format!("belongs to {}", alice.account)), "{refused:?}");
     shell.succeed(&["send", &bob.key, "--profile", "job"], "x");
     shell.succeed(&["tokens", "revoke", &text(&created, "token_id")], "");
     let revoked = shell.run(&["send", &bob.key, "--profile", "job"], "x");
@@ -322,8 +335,17 @@ fn webhooks_are_changed_with_commands() {
     assert_eq!(one(&["enable", &id])["due_now"], Value::Null);
     let file = shell.config.path().join("secret");
     let rotated = one(&["rotate-secret", &id, "--secret-file", file.to_str().unwrap()]);
-    let secret = fs::read_to_string(file).unwrap();
+    let secret = fs::read_to_string(&file).unwrap();
     assert!(secret.starts_with("whsec_") && text(&rotated, "secret").starts_with("in "));
+    // A file that exists is found before the secret changes, and a failed call leaves no file.
+    let (other, unknown) = (shell.config.path().join("other"), "wh_01h455vb4pex5vsknk084sn02q");
+    for (id, file, advice) in [(&*id, &file, "cannot be created"), (unknown, &other, "NOT_FOUND")] {
+        let rotate = ["webhooks", "rotate-secret", id, "--secret-file", file.to_str().unwrap()];
+        let refused = shell.run(&rotate, "");
+        assert_eq!((refused.status, &*refused.stdout), (Some(1), ""));
+        assert!(refused.stderr.contains(advice), "{}", refused.stderr);
+    }
+    assert!(!other.exists() && fs::read_to_string(&file).unwrap() == secret);
     let nothing = shell.run(&["webhooks", "update", &id], "");
     assert_eq!(nothing.status, Some(2), "{}", nothing.stderr);
 }

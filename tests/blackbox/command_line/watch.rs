@@ -1,11 +1,11 @@
 //! Tests of `sealpost watch`, with a changed key and a rewritten log.
 
-use std::fs;
+use std::fs::{self, File};
 
 use serde_json::{Value, json};
 
 use super::service::Shell;
-use crate::support::{Database, has, on_both, wait_until};
+use crate::support::{Database, binary, has, on_both, wait_until};
 
 on_both!(an_owner_notices_a_changed_key_and_a_rewritten_log);
 
@@ -28,6 +28,11 @@ fn an_owner_notices_a_changed_key_and_a_rewritten_log(database: &Database) {
         server.new_identity();
     }
     database.operate(&["key", "rotate", &alice.key]);
+    // A check that cannot report leaves the change to the next one.
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut unreported = binary(&watch);
+    unreported.env("XDG_CONFIG_HOME", shell.config.path()).stdout(full);
+    assert_eq!(unreported.output().unwrap().status.code(), Some(1));
     let changed = shell.run(&watch, "");
     assert_eq!(changed.status, Some(1), "{}", changed.stderr);
     let expected = "sealpost: the key has changed since the last check, from: key ";

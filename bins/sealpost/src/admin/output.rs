@@ -1,7 +1,7 @@
 //! Prints the result of an operator command as text or JSON. As JSON, a page of a list is one object per line, and any
 //! other result is one object.
 
-use sealpost_receiver::escape_control;
+use sealpost_receiver::{escape_control, escape_json};
 use sealpost_service::ListPage;
 use serde::Serialize;
 use serde_json::Value;
@@ -27,7 +27,7 @@ impl Output {
         text: impl FnOnce(&Value) -> String,
     ) -> Result<(), Fault> {
         let printed = if self.json {
-            serde_json::to_string(result).map(|object| format!("{object}\n"))
+            serde_json::to_string(result).map(|object| format!("{}\n", escape_json(&object)))
         } else {
             serde_json::to_value(result).map(|value| text(&value))
         };
@@ -44,8 +44,8 @@ impl Output {
         let entries = page.entries.iter().map(serde_json::to_value);
         let entries: Vec<Value> = entries.collect::<Result<_, _>>().map_err(unserialisable)?;
         if self.json {
-            let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
-            return print(lines.iter().flat_map(|line| [line, "\n"]).collect::<String>());
+            let lines: Vec<_> = entries.iter().map(|entry| format!("{entry}\n")).collect();
+            return print(escape_json(&lines.concat()));
         }
         let mut text = table(&entries, columns);
         let last = entries.last().zip(columns.first());

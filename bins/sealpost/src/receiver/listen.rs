@@ -5,12 +5,13 @@ use std::{env, sync::Arc};
 
 use sealpost_node::SystemClock;
 use sealpost_receiver::{Listener, ListenerOptions};
-use sealpost_shell::{TemporaryWebhook, profile_client, tolerate_closed_pipe};
+use sealpost_shell::{profile_client, tolerate_closed_pipe};
 use tokio::sync::mpsc;
 
 use super::{
     keys, relay,
     show::{Place, Style, greet, printer},
+    webhook,
 };
 use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
@@ -37,12 +38,12 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
     let url = format!("http://{}/", listener.address());
     let registered = if register {
         let service = profile_client(&profile, env::var_os)?;
-        Some((TemporaryWebhook::register(service.client.clone(), &url).await?, service))
+        Some((webhook::register(&service.client, &url, &mut signals).await?, service))
     } else {
         None
     };
     let (failed, mut failure) = mpsc::unbounded_channel();
-    let keys = keys::source(registered.as_ref().map(|(webhook, _service)| webhook), keys);
+    let keys = keys::source(registered.as_ref().map(|(temporary, _service)| temporary), keys);
     let greeted = greet(style, &Place::Url(url), shown.as_deref(), register);
     let started = tolerate_closed_pipe(greeted)
         .map_err(Fault::output)
@@ -57,15 +58,13 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
         }
     }
     // Deletes the webhook also if the listener has not started.
-    let mut stored = Ok(());
-    if let Some((webhook, service)) = registered {
-        webhook.remove().await?;
-        stored = service.store_session().await;
+    if let Some((temporary, service)) = registered {
+        webhook::remove(temporary).await?;
+        service.store_session().await;
     }
     let listening = started?;
     tokio::select! {
-        () = listening.stop() => ended?,
-        () = signals.next() => return Err(Fault::new("stopped at once")),
+        () = listening.stop() => ended,
+        () = signals.next() => Err(Fault::new("stopped at once")),
     }
-    Ok(stored?)
 }

@@ -19,20 +19,21 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     keys,
     show::{Place, Style, greet, printer},
+    webhook,
 };
 use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives, standard output is closed, or the service refuses the relay.
 pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
-    let (signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
+    let (mut signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
     check_forwarding(&args)?;
     let service = profile_client(&args.profile, env::var_os)?;
     let client = service.client.clone();
     let (webhook_id, temporary) = if let Some(webhook_id) = args.webhook {
         (webhook_id, None)
     } else {
-        let webhook = TemporaryWebhook::register(client.clone(), RELAY).await?;
-        (webhook.webhook_id, Some(webhook))
+        let temporary = webhook::register(&client, RELAY, &mut signals).await?;
+        (temporary.webhook_id, Some(temporary))
     };
     let at_once = async {
         repeated.next().await;
@@ -40,17 +41,19 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     };
     let ended = tokio::select! {
         ended = receive(args, signals, &client, webhook_id, temporary.as_ref()) => ended,
-        () = at_once => return Err(Fault::new("stopped at once")),
+        () = at_once => {
+            let stopped = || Fault::new("stopped at once");
+            return Err(temporary.map_or_else(stopped, |left| webhook::left(left.webhook_id)));
+        }
     };
     // Deletes the webhook also if the relay has failed.
     let removed = match temporary {
-        Some(webhook) => webhook.remove().await,
+        Some(temporary) => webhook::remove(temporary).await,
         None => Ok(()),
     };
-    let stored = service.store_session().await;
+    service.store_session().await;
     ended?;
-    removed?;
-    Ok(stored?)
+    removed
 }
 
 /// Fails if `--forward-to` is not a URL of this machine. Checks it with a handler that gets no request, so that no

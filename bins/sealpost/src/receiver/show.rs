@@ -11,6 +11,8 @@ use sealpost_shell::print;
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use crate::terminal::allows_colour;
+
 /// The format in which requests are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
@@ -21,9 +23,9 @@ pub(super) enum Style {
 
 impl Style {
     /// Returns the JSON style if `json` is set. Otherwise returns a text style, which is coloured only if standard
-    /// output is a terminal.
+    /// output is a terminal, and the environment allows colours.
     pub(super) fn new(json: bool) -> Self {
-        match (json, io::stdout().is_terminal()) {
+        match (json, io::stdout().is_terminal() && allows_colour()) {
             (true, _) => Self::Json,
             (false, true) => Self::Coloured,
             (false, false) => Self::Plain,

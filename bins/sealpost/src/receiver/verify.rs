@@ -3,7 +3,7 @@
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
-use sealpost_receiver::{HeaderList, ReceivedRequest, VerificationReport, escape_control, explain};
+use sealpost_receiver::{HeaderList, ReceivedRequest, VerificationReport, explain};
 
 use super::{bounded, keys};
 use crate::{cli::VerifyArgs, fault::Fault, terminal};
@@ -28,9 +28,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
     terminal::print_report(&report, VerificationReport::text, args.json)?;
     match &report.detail {
         None => Ok(()),
-        Some(detail) => {
-            Err(Fault::new(format!("the event is invalid: {}", escape_control(detail))))
-        }
+        Some(detail) => Err(Fault::new(format!("the event is invalid: {detail}"))),
     }
 }
 

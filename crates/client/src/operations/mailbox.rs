@@ -104,6 +104,7 @@ pub struct Receipt {
     #[serde(rename = "type")]
     pub message_type: Option<String>,
     /// The state of the envelope.
+    #[serde(deserialize_with = "super::state")]
     pub state: ReceiptState,
     /// Time at which a webhook of the recipient accepted the event. `None` before that, or if the recipient hides the
     /// time.
@@ -147,6 +148,7 @@ pub struct ListedEnvelope {
     /// Time at which the envelope was sent.
     pub sent_at: Timestamp,
     /// The state of the envelope.
+    #[serde(deserialize_with = "super::state")]
     pub state: ReceiptState,
     /// The thread of the message, if the sender gave one.
     pub thread: Option<String>,

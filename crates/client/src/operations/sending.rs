@@ -111,6 +111,7 @@ pub struct MessageResult {
     /// Id of the stored envelope. `None` if the message was refused.
     pub envelope_id: Option<EnvelopeId>,
     /// The state of the stored envelope. `None` if the message was refused.
+    #[serde(default, deserialize_with = "super::state")]
     pub state: Option<ReceiptState>,
     /// The error code. `None` if the envelope is stored.
     pub code: Option<String>,
@@ -136,6 +137,7 @@ pub struct SentEnvelope {
     /// recipient.
     pub status: String,
     /// The state of the envelope, as its receipt shows it.
+    #[serde(deserialize_with = "super::state")]
     pub state: ReceiptState,
     /// The key that sent the message.
     pub sender: ApiKeyId,

@@ -10,9 +10,14 @@ use sealpost_client::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
 
-use crate::{fault::ToolFault, identity::ActingIdentity, output::trusted};
+use crate::{
+    fault::ToolFault,
+    identity::ActingIdentity,
+    output::{ReceivedView, trusted},
+};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,34 +41,49 @@ pub(crate) struct WaitResult {
     message: Option<ReceivedView>,
 }
 
-/// A received message, without its text.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct ReceivedView {
-    /// Id for `open_message` and `reply`.
-    envelope_id: String,
-    /// API key of the sender.
-    sender: String,
-    /// Handle of the sender. Null if there is none, or if the service does not announce it.
-    sender_handle: Option<String>,
-    thread: Option<String>,
-    /// The message that this one replies to.
-    reply_to: Option<String>,
-    #[serde(rename = "type")]
-    message_type: Option<String>,
-    sent_at: Option<String>,
-}
-
 /// Waits for the next message. Connects to the webhook of this tool only while it waits. Between two calls, the service
-/// therefore keeps the events of new messages. Returns `received: false` if no message arrives in time. Fails instead
-/// if the connection is lost at that time. Confirms the event of the message last, also if the time ends meanwhile.
+/// therefore keeps the events of new messages. Returns `received: false` if no message arrives before the time ends or
+/// the call is cancelled. Fails instead if the connection is lost at that time. The client does not read the result of
+/// a cancelled call, so the next call returns its message again.
 pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
+    cancelled: &CancellationToken,
 ) -> Result<CallToolResult, ToolFault> {
     if !(1..=TIMEOUT_S_MAX).contains(&args.timeout_s) {
         return Err(ToolFault::Arguments(format!("timeout_s is 1 to {TIMEOUT_S_MAX}")));
     }
     let deadline = Instant::now() + Duration::from_secs(args.timeout_s);
+    let mut unreturned = acting.unreturned.lock().await;
+    let mut message = unreturned.pop();
+    if message.is_none() {
+        drop(unreturned);
+        let arrival = next_arrival(acting, deadline, cancelled).await?;
+        // Locked while the event is confirmed, so that another call waits for a message that this call cannot return.
+        unreturned = acting.unreturned.lock().await;
+        if let Some((mut connection, event, arrived)) = arrival {
+            // If the connection has ended, the service sends the event again. `close` waits until the service has read
+            // the confirmation: a client that ends after this call gets no event twice.
+            connection.respond(&event, &NO_CONTENT.into()).await.ok();
+            connection.close().await;
+            message = Some(arrived);
+        }
+    }
+    if cancelled.is_cancelled() {
+        unreturned.extend(message.clone());
+    }
+    Ok(trusted(&WaitResult { received: message.is_some(), message }))
+}
+
+/// A message that arrived with an event, which is not confirmed yet, and the connection of this event.
+type Arrival = (RelayConnection, RelayedRequest, ReceivedView);
+
+/// Returns the next message. `None` if the time ends or the call is cancelled.
+async fn next_arrival(
+    acting: &ActingIdentity,
+    deadline: Instant,
+    cancelled: &CancellationToken,
+) -> Result<Option<Arrival>, ClientError> {
     let mut interruption = None;
     let next = async {
         loop {
@@ -84,28 +104,15 @@ pub(crate) async fn wait(
             sleep(RECONNECT_PAUSE).await;
         }
     };
-    let message = match timeout_at(deadline, next).await {
-        Ok(arrival) => {
-            let (mut connection, event, message) = arrival?;
-            // If the connection has ended, the service sends the event again. `close` waits until the service has read
-            // the confirmation: a client that ends after this call gets no event twice.
-            connection.respond(&event, &NO_CONTENT.into()).await.ok();
-            connection.close().await;
-            Some(message)
-        }
-        Err(_elapsed) => match interruption {
-            Some(error) => return Err(error.into()),
-            None => None,
-        },
-    };
-    Ok(trusted(&WaitResult { received: message.is_some(), message }))
+    tokio::select! {
+        arrival = next => arrival.map(Some),
+        () = sleep_until(deadline) => interruption.map_or(Ok(None), Err),
+        () = cancelled.cancelled() => Ok(None),
+    }
 }
 
-/// Returns the first message that arrives, with its event, which is not confirmed yet. Confirms the events before it,
-/// which announce no message.
-async fn receive(
-    mut connection: RelayConnection,
-) -> Result<(RelayConnection, RelayedRequest, ReceivedView), ClientError> {
+/// Returns the first message that arrives. Confirms the events before it, which announce no message.
+async fn receive(mut connection: RelayConnection) -> Result<Arrival, ClientError> {
     loop {
         let event = connection.next().await?;
         let body = serde_json::from_str(&event.body).unwrap_or(Value::Null);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    future::pending,
     sync::{Arc, Mutex},
 };
 
@@ -68,7 +69,7 @@ impl Peer {
         let (agent, stored) = agent(service, has_identity, tools).await;
         let (near, far) = tokio::io::duplex(1024 * 1024);
         let (input, output) = tokio::io::split(far);
-        tokio::spawn(serve_streams(agent, input, output));
+        tokio::spawn(serve_streams(agent, input, output, pending()));
         let (reader, writer) = tokio::io::split(near);
         let lines = BufReader::new(reader).lines();
         let mut peer = Self { lines, writer, initialized: Value::Null, stored, calls: 0 };
@@ -86,15 +87,35 @@ impl Peer {
         self.request("tools/call", &params).await["result"].take()
     }
 
+    /// Calls a tool without waiting for its result. Returns the id of the request.
+    pub(crate) async fn start(&mut self, tool: &str, arguments: &Value) -> u64 {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.send("tools/call", &params).await
+    }
+
+    /// Cancels a request, and waits until the agent has read this.
+    pub(crate) async fn cancel(&mut self, id: u64) {
+        let cancelled = "notifications/cancelled";
+        let params = json!({"requestId": id});
+        self.write(&json!({"jsonrpc": "2.0", "method": cancelled, "params": params})).await;
+        self.request("ping", &json!({})).await;
+    }
+
     /// Sends a request, and returns the response.
     pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Value {
-        self.calls += 1;
-        let id = self.calls;
-        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+        let id = self.send(method, params).await;
         let line = self.lines.next_line().await.unwrap().unwrap();
         let response: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(response["id"], id, "{line}");
         response
+    }
+
+    /// Sends a request, and returns its id.
+    async fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.calls += 1;
+        let id = self.calls;
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+        id
     }
 
     async fn write(&mut self, message: &Value) {

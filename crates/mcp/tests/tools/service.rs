@@ -1,6 +1,12 @@
 //! A mock service. Each of its responses contains secrets, also in members that the real service does not have there.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    future::pending,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use axum::{
     Json, Router,
@@ -14,7 +20,7 @@ use futures_util::SinkExt as _;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Notify};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{Message, handshake::derive_accept_key, protocol::Role},
@@ -48,6 +54,12 @@ pub(crate) struct Service {
     /// If set, relays bring no events, and this number of them is lost at once.
     pub(crate) lost_relays: Arc<Mutex<Option<usize>>>,
     pub(crate) webhooks: Arc<Mutex<Vec<Value>>>,
+    /// While the test holds this lock, activations get no response.
+    pub(crate) activations: Arc<tokio::sync::Mutex<()>>,
+    /// If set, relays do not answer the close frame, so that a wait takes half a second longer.
+    pub(crate) ignores_close: Arc<AtomicBool>,
+    /// Notified when the event of a message is confirmed.
+    pub(crate) confirmation: Arc<Notify>,
 }
 
 impl Service {
@@ -129,6 +141,9 @@ async fn respond(State(service): State<Service>, uri: Uri, body: Bytes) -> Respo
     let body: Value = serde_json::from_slice(&body).unwrap();
     let path = uri.path().to_owned();
     let mut response = service.response(&path, &body);
+    if path == "/v1/did/activate" {
+        drop(service.activations.lock().await);
+    }
     service.requests.lock().unwrap().push((path, body.clone()));
     if body["to"] == "nobody" || body["id"] == "nobody" {
         let problem =
@@ -174,7 +189,15 @@ async fn relay(State(service): State<Service>, mut request: Request) -> Response
         }
         while let Some(Ok(Message::Text(frame))) = futures_util::StreamExt::next(&mut socket).await
         {
-            service.confirmed.lock().unwrap().push(serde_json::from_str(&frame).unwrap());
+            let response: Value = serde_json::from_str(&frame).unwrap();
+            let is_message = response["delivery"] == "2";
+            service.confirmed.lock().unwrap().push(response);
+            if is_message {
+                service.confirmation.notify_one();
+            }
+        }
+        if service.ignores_close.load(Ordering::SeqCst) {
+            pending::<()>().await;
         }
         // Answers the close frame.
         socket.flush().await.ok();

@@ -1,5 +1,7 @@
 //! The way from nothing to a reply, the list of tools, and the errors.
 
+use std::sync::atomic::Ordering;
+
 use sealpost_mcp::ToolName;
 use serde_json::{Value, json};
 
@@ -54,6 +56,33 @@ async fn a_wait_confirms_only_the_message_that_it_returns() {
     let expected: Vec<_> =
         ["1", "2", "1", "2"].map(|id| json!({"delivery": id, "status": 204})).into();
     assert_eq!(confirmed, expected);
+}
+
+#[tokio::test]
+async fn the_message_of_a_cancelled_wait_is_returned_by_the_next_one() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    service.ignores_close.store(true, Ordering::SeqCst);
+    let wait = peer.start("wait_for_message", &json!({})).await;
+    service.confirmation.notified().await;
+    peer.cancel(wait).await;
+    let confirmed = service.confirmed.lock().unwrap().clone();
+    let arrived = peer.call("wait_for_message", &json!({})).await;
+    assert_eq!(arrived["structuredContent"]["message"]["envelope_id"], ENVELOPE);
+    assert_eq!(*service.confirmed.lock().unwrap(), confirmed, "no further message was fetched");
+}
+
+#[tokio::test]
+async fn a_cancelled_activation_is_finished_and_stored() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, false).await;
+    let held = service.activations.lock().await;
+    let activation = peer.start("activate", &json!({"label": "Alice"})).await;
+    peer.cancel(activation).await;
+    drop(held);
+    let acting = peer.call("whoami", &json!({})).await;
+    assert_eq!(acting["structuredContent"]["api_key_id"], ALICE);
+    assert_eq!(peer.stored.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -169,6 +198,26 @@ async fn a_failed_call_says_what_to_do() {
     let fault = error(&stranger.call("whoami", &json!({})).await);
     assert_eq!(fault["code"], "NO_IDENTITY");
     assert!(fault["detail"].as_str().unwrap().contains("activate"));
+}
+
+#[tokio::test]
+async fn a_null_argument_is_absent_and_a_whole_number_is_an_integer() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    for (tool, arguments) in [
+        ("list_sent", json!({"limit": null, "thread": null})),
+        ("list_sent", json!({"limit": 2.0})),
+        ("wait_for_message", json!({"timeout_s": null})),
+        ("wait_for_message", json!({"timeout_s": 5.0})),
+        ("set_policy", json!({"allow": null, "listed": null})),
+    ] {
+        let result = peer.call(tool, &arguments).await;
+        assert_eq!(result["isError"], false, "{tool} {arguments}: {result}");
+    }
+    for arguments in [json!({"limit": 2.5}), json!({"limit": -2.0}), json!({"limit": "2"})] {
+        let result = peer.call("list_sent", &arguments).await;
+        assert_eq!(result["isError"], true, "{arguments}: {result}");
+    }
 }
 
 #[tokio::test]

@@ -25,7 +25,10 @@ pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<()
         return Err(ReceiverError::ForwardsElsewhere(url.clone()));
     }
     let is_own = |own: SocketAddr| {
-        (is_localhost || host.parse() == Ok(own.ip())) && port_of(url) == own.port()
+        let own_ip = own.ip().to_canonical();
+        // An unspecified address gets the requests to all addresses of this machine.
+        let is_own_ip = |ip: IpAddr| own_ip.is_unspecified() || ip.to_canonical() == own_ip;
+        (is_localhost || host.parse().is_ok_and(is_own_ip)) && port_of(url) == own.port()
     };
     if own.is_some_and(is_own) { Err(ReceiverError::ForwardsToItself) } else { Ok(()) }
 }
@@ -72,4 +75,35 @@ fn host_of(url: &Uri) -> &str {
 
 fn port_of(url: &Uri) -> u16 {
     url.port_u16().unwrap_or(80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_does_not_forward_to_itself() {
+        let check = |own: &str, url: &str| {
+            check_application(&url.parse().unwrap(), Some(own.parse().unwrap()))
+        };
+        for (own, url) in [
+            ("127.0.0.1:80", "http://127.0.0.1/"),
+            ("127.0.0.1:4040", "http://localhost:4040/"),
+            ("127.0.0.1:4040", "http://[::ffff:127.0.0.1]:4040/"),
+            ("[::ffff:127.0.0.1]:4040", "http://127.0.0.1:4040/"),
+            ("0.0.0.0:4040", "http://127.0.0.1:4040/"),
+            ("[::]:4040", "http://127.0.0.2:4040/"),
+            ("[::]:4040", "http://[::1]:4040/"),
+        ] {
+            let checked = check(own, url);
+            assert!(matches!(checked, Err(ReceiverError::ForwardsToItself)), "{own} {url}");
+        }
+        for (own, url) in [
+            ("127.0.0.1:4040", "http://127.0.0.1:3000/"),
+            ("127.0.0.1:4040", "http://127.0.0.2:4040/"),
+            ("0.0.0.0:4040", "http://127.0.0.1:3000/"),
+        ] {
+            check(own, url).unwrap();
+        }
+    }
 }

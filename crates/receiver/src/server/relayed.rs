@@ -1,17 +1,20 @@
 //! Handles requests that arrive over a relay (a WebSocket that the receiver opens to the service), and not at the HTTP
 //! server of a listener.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use actix_web::{
     body::MessageBody as _,
     http::{
         Uri,
-        header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
+        header::{HeaderMap, HeaderName, HeaderValue, HttpDate, RETRY_AFTER},
     },
     web::Bytes,
 };
-use sealpost_domain::Clock;
+use sealpost_domain::{Clock, Timestamp};
 
 use super::{
     application::check_application,
@@ -28,7 +31,7 @@ pub struct RequestHandler(Handler);
 pub struct HandledResponse {
     /// The HTTP status.
     pub status: u16,
-    /// The number of seconds in the header `Retry-After`. `None` if the header is missing or not a number.
+    /// The time in the header `Retry-After`, in seconds from now. `None` if the header is missing or not valid.
     pub retry_after: Option<u64>,
     /// The first KiB of the body. The service stores no more in its log.
     pub body: String,
@@ -62,8 +65,8 @@ impl RequestHandler {
             }
         }
         let response = self.0.respond(&map, Bytes::from(body)).await;
-        let retry_after = response.headers().get(RETRY_AFTER);
-        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let retry_after = retry_after.and_then(|value| seconds_of(value, self.0.clock.now()));
         let status = response.status().as_u16();
         let body = response.into_body().try_into_bytes().unwrap_or_default();
         let shown = body.get(..BODY_BYTES_MAX).unwrap_or(&body);
@@ -71,4 +74,33 @@ impl RequestHandler {
     }
 }
 
+/// Returns the seconds until the time in a header `Retry-After`, which is a number of seconds or a date.
+fn seconds_of(value: &str, now: Timestamp) -> Option<u64> {
+    if let Ok(seconds) = value.parse() {
+        return Some(seconds);
+    }
+    let date = SystemTime::from(value.parse::<HttpDate>().ok()?);
+    let since_epoch = date.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let wait = Timestamp::from_millis(0).plus(since_epoch).since(now);
+    u64::try_from(wait.as_millis().div_ceil(1000)).ok()
+}
+
 const BODY_BYTES_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_the_seconds_until_then() {
+        let now = Timestamp::from_millis(1_767_225_600_500);
+        for (value, seconds) in [
+            ("120", Some(120)),
+            ("Thu, 01 Jan 2026 00:01:00 GMT", Some(60)),
+            ("Wed, 31 Dec 2025 23:59:59 GMT", Some(0)),
+            ("soon", None),
+        ] {
+            assert_eq!(seconds_of(value, now), seconds, "{value}");
+        }
+    }
+}

@@ -11,19 +11,22 @@ pub(super) async fn run(command: KeysCommand, config_folder: &Path) -> Result<()
             let service = ProfileClient::open(&call, config_folder)?;
             let activated = service.client.activate(&label, handle.as_deref(), None).await?;
             output::result(&activated, call.json)?;
-            service.store_session().await
+            service.store_session().await;
+            Ok(())
         }
         KeysCommand::Find { id, call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             let resolved = service.client.resolve(&id).await?;
             output::result(&resolved, call.json)?;
-            service.store_session().await
+            service.store_session().await;
+            Ok(())
         }
         KeysCommand::Show { call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             let standing = service.client.status().await?;
             output::result(&standing, call.json)?;
-            service.store_session().await
+            service.store_session().await;
+            Ok(())
         }
     }
 }

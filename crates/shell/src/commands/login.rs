@@ -1,13 +1,14 @@
 //! `sealpost login`: stores a profile after a first call of the service.
 
-use std::path::Path;
+use std::{path::Path, pin::pin, time::Duration};
 
 use sealpost_client::{AccountId, ApiKeyId, Client, Code};
 use serde::Serialize;
 use serde_json::json;
+use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use super::stop_signal;
+use super::{FINISH_MAX, stop_signal};
 use crate::{
     cli::LoginArgs,
     error::ShellError,
@@ -18,17 +19,34 @@ use crate::{
 pub(super) async fn run(args: LoginArgs, config_folder: &Path) -> Result<(), ShellError> {
     let file = ProfileFile::named(config_folder, &args.call.profile.profile)?;
     file.refuse_other_account(args.account)?;
-    let stop = stop_signal()?;
-    let stored = async {
-        match (&args.new, args.recover) {
-            (Some(label), _) => activate(&args, label, &file).await,
-            (None, true) => recover(&args, &file).await,
-            (None, false) => log_in(&args, &file).await,
-        }
+    let mut stop = pin!(stop_signal()?);
+    let secret = tokio::select! {
+        secret = read_secret(&args) => secret?,
+        () = stop.as_mut() => return Err(ShellError::Interrupted),
     };
+    let mut stored = pin!(async {
+        match (&args.new, args.recover) {
+            (Some(label), _) => activate(&args, label, &secret, &file).await,
+            (None, true) => recover(&args, &secret, &file).await,
+            (None, false) => log_in(&args, &secret, &file).await,
+        }
+    });
     tokio::select! {
-        stored = stored => stored,
-        () = stop => Err(ShellError::Interrupted),
+        stored = stored.as_mut() => return stored,
+        () = stop => {}
+    }
+    // The service may have created or replaced the secrets already. Without the response, the account would be lost.
+    let finish = if args.new.is_some() || args.recover { FINISH_MAX } else { Duration::ZERO };
+    timeout(finish, stored).await.unwrap_or(Err(ShellError::Interrupted))
+}
+
+/// Reads the secret of a login from standard input. The secret is empty if an activation needs no invite.
+async fn read_secret(args: &LoginArgs) -> Result<Zeroizing<String>, ShellError> {
+    match (&args.new, args.recover) {
+        (Some(_), _) if !args.invite => Ok(Zeroizing::default()),
+        (Some(_), _) => input::secret("invite").await,
+        (None, true) => input::secret("recovery code").await,
+        (None, false) => input::secret("login secret or API token").await,
     }
 }
 
@@ -70,8 +88,8 @@ impl StoredProfile<'_> {
 
 /// Logs in to an existing identity, and stores its profile. Keeps the stored secrets of the same account that the login
 /// does not replace, but uses only the given secret.
-async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
-    let mut profile = given(args).await?;
+async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<(), ShellError> {
+    let mut profile = given_profile(args, secret)?;
     let client = profile.client()?;
     if let Ok(stored) = file.load() {
         profile.keep_secrets(stored);
@@ -88,6 +106,12 @@ async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> 
         }
         standing => standing?,
     };
+    if let Some(account) = args.account.filter(|account| *account != standing.account_id) {
+        return Err(ShellError::Invalid(format!(
+            "the token belongs to {}, not to {account}: change or omit --account",
+            standing.account_id
+        )));
+    }
     profile.api_key_id = Some(standing.api_key_id);
     profile.token = client.token().await.map(Secret);
     file.save(&profile)?;
@@ -103,9 +127,13 @@ async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> 
 }
 
 /// Activates a new identity in a new account, and stores its profile.
-async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(), ShellError> {
-    let invite = if args.invite { Some(input::secret("invite").await?) } else { None };
-    let invite = invite.as_ref().map(|invite| invite.as_str());
+async fn activate(
+    args: &LoginArgs,
+    label: &str,
+    invite: &str,
+    file: &ProfileFile,
+) -> Result<(), ShellError> {
+    let invite = args.invite.then_some(invite);
     let client = Client::builder(&args.url).build()?;
     let activated = client.activate(label, args.handle.as_deref(), invite).await?;
     let secret = activated.login_secret.clone();
@@ -134,14 +162,13 @@ async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(
 
 /// Replaces the login secret and the recovery code of an account. Needs the current recovery code. Stores the new login
 /// secret in the profile.
-async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
+async fn recover(args: &LoginArgs, code: &str, file: &ProfileFile) -> Result<(), ShellError> {
     let (Some(account_id), Some(api_key_id)) = (args.account, args.api_key) else {
         let advice = "--recover needs --account and --api-key";
         return Err(ShellError::Invalid(advice.to_owned()));
     };
-    let code = input::secret("recovery code").await?;
     let client = Client::builder(&args.url).build()?;
-    let secrets = client.recover(account_id, &code).await?;
+    let secrets = client.recover(account_id, code).await?;
     let saved = file.save(&Profile {
         url: args.url.clone(),
         account_id: Some(account_id),
@@ -165,10 +192,10 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
     stored.print(args.call.json)
 }
 
-/// Creates the profile of an existing identity from the arguments and the secret on standard input. Fails if the secret
-/// is a login secret, and the account or the API key is not given.
-async fn given(args: &LoginArgs) -> Result<Profile, ShellError> {
-    let secret = Secret(input::secret("login secret or API token").await?);
+/// Creates the profile of an existing identity from the arguments and the secret. Fails if the secret is a login
+/// secret, and the account or the API key is not given.
+fn given_profile(args: &LoginArgs, secret: &str) -> Result<Profile, ShellError> {
+    let secret = Secret(Zeroizing::new(secret.to_owned()));
     let profile = Profile {
         url: args.url.clone(),
         account_id: args.account,

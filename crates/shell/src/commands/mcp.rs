@@ -6,9 +6,10 @@ use sealpost_client::Activated;
 use sealpost_mcp::{
     Agent, AgentOptions, HttpOptions, HttpServer, IdentityStore, StoreError, ToolName, serve_stdio,
 };
+use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use super::stop_signal;
+use super::{FINISH_MAX, stop_signal, store_token};
 use crate::{
     cli::McpArgs,
     error::ShellError,
@@ -37,22 +38,17 @@ pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), Shell
     let store = Box::new(NewProfile { file: file()?, url: url.clone() });
     let agent = Agent::new(AgentOptions { url, identity, store, tools });
     serve(&args, agent.clone()).await?;
-    let token = agent.token().await.map(Secret);
-    match file()?.load() {
-        Ok(profile) if before.as_ref().is_some_and(|before| *before != profile) => Ok(()),
-        Ok(profile) if profile.token != token => file()?.save(&Profile { token, ..profile }),
-        Ok(_) | Err(ShellError::NoProfile(_)) => Ok(()),
-        Err(error) => Err(error),
+    // Without the wait for a running activation, its account would be lost.
+    if let Ok(token) = timeout(FINISH_MAX, agent.token()).await {
+        store_token(&file()?, before.as_ref(), token.map(Secret));
     }
+    Ok(())
 }
 
 async fn serve(args: &McpArgs, agent: Agent) -> Result<(), ShellError> {
     let stop = stop_signal()?;
     let Some(listen) = args.listen else {
-        return tokio::select! {
-            served = serve_stdio(agent) => Ok(served?),
-            () = stop => Ok(()),
-        };
+        return Ok(serve_stdio(agent, stop).await?);
     };
     let token = args.token_file.as_deref().map(token).transpose()?;
     let public_host = args.public_host.clone();

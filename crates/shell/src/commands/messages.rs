@@ -34,7 +34,8 @@ pub(super) async fn send(args: &SendArgs, config_folder: &Path) -> Result<(), Sh
     } else {
         output::line(&sent.envelope_id.to_string())?;
     }
-    service.store_session().await
+    service.store_session().await;
+    Ok(())
 }
 
 /// Prints the sent envelopes, newest first.
@@ -46,7 +47,8 @@ pub(super) async fn sent(args: SentArgs, config_folder: &Path) -> Result<(), She
     let newest = newest.take(usize::try_from(limit).unwrap_or(usize::MAX));
     let newest: Vec<_> = newest.try_collect().await?;
     output::list(&newest, call.json, COLUMNS, sent_cells)?;
-    service.store_session().await
+    service.store_session().await;
+    Ok(())
 }
 
 fn sent_cells(sent: &ListedEnvelope) -> [String; 5] {
@@ -65,7 +67,8 @@ pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<()
     } else {
         output::message(&opened.message)?;
     }
-    service.store_session().await
+    service.store_session().await;
+    Ok(())
 }
 
 /// Requests [evidence](sealpost_transparency::Evidence) about an envelope (proofs of its fate from the transparency
@@ -79,7 +82,8 @@ pub(super) async fn evidence(args: &EnvelopeArgs, config_folder: &Path) -> Resul
     } else {
         output::message(evidence.evidence.trim_end_matches('\n'))?;
     }
-    service.store_session().await
+    service.store_session().await;
+    Ok(())
 }
 
 const COLUMNS: [&str; 5] = ["sent_at", "envelope_id", "recipient", "state", "thread"];

@@ -21,13 +21,15 @@ pub(super) async fn run(command: TokensCommand, config_folder: &Path) -> Result<
             let service = ProfileClient::open(&call, config_folder)?;
             let tokens = service.client.account().tokens().await?;
             output::list(&tokens, call.json, COLUMNS, token_cells)?;
-            service.store_session().await
+            service.store_session().await;
+            Ok(())
         }
         TokensCommand::Revoke { token_id, call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             service.client.account().revoke_token(token_id).await?;
             output::result(&json!({"token_id": token_id, "revoked": true}), call.json)?;
-            service.store_session().await
+            service.store_session().await;
+            Ok(())
         }
     }
 }
@@ -55,7 +57,8 @@ async fn create(
     };
     let created = service.client.account().create_token(&secret.0, &token).await?;
     output::result(&created, call.json)?;
-    service.store_session().await
+    service.store_session().await;
+    Ok(())
 }
 
 fn token_cells(token: &ApiTokenView) -> [String; 4] {

@@ -19,7 +19,7 @@ use sealpost_transparency::{
 };
 
 use super::ProfileClient;
-use crate::{cli::WatchArgs, error::ShellError, output};
+use crate::{cli::WatchArgs, error::ShellError, output, profile::replace_private};
 
 /// A proof file with its content.
 struct Proof {
@@ -44,15 +44,16 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     if let Some(before) = &before {
         require_growth(&service.client, &before.checkpoint, &proof.checkpoint).await?;
     }
-    let written = fs::write(&args.state, &proof.text);
-    written.map_err(ShellError::of_file(&args.state, "written"))?;
     output::result(&proof.statement.values().collect::<BTreeMap<_, _>>(), args.call.json)?;
-    let stored = service.store_session().await;
+    service.store_session().await;
+    // Replaces the state last: a check that fails before leaves the change to the next check.
+    let state = fs::canonicalize(&args.state).unwrap_or_else(|_missing| args.state.clone());
+    let written = replace_private(&state, proof.text.as_bytes());
     // Each change of the key appends an entry to the log, even if a later change undoes it. So another entry number
     // means that the key was changed.
     match before.filter(|before| before.file.index != proof.file.index) {
         Some(before) => Err(changed(&before.statement.text, &proof.statement.text)),
-        None => stored,
+        None => written.map_err(ShellError::of_file(&args.state, "written")),
     }
 }
 

@@ -1,10 +1,17 @@
 //! `sealpost webhooks`: the webhooks of the profile's API key.
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use sealpost_client::{Delivery, NewWebhook, RecoverRequest, WebhookChanges, WebhookView};
+use sealpost_client::{
+    ClientError, Delivery, NewWebhook, RecoverRequest, Registered, RotatedWebhookSecret,
+    WebhookChanges, WebhookView,
+};
 use sealpost_domain::RELAY_URL;
+use serde::Serialize;
 use serde_json::json;
 
 use super::ProfileClient;
@@ -15,7 +22,7 @@ use crate::{
     },
     error::ShellError,
     output,
-    profile::create_private,
+    profile::{create_private, fill},
 };
 
 pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Result<(), ShellError> {
@@ -57,17 +64,19 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
                 description: description.as_deref(),
                 skip_waiting: false,
             };
-            let mut registered = webhooks.register_with(&webhook).await?;
-            let result =
-                secret_file.map_or(Ok(()), |file| keep_secret(&file, &mut registered.secret));
-            output::result(&registered, call.json)?;
-            result?;
+            let registered = webhooks.register_with(&webhook);
+            make_secret(secret_file, call.json, registered, |made: &mut Registered| {
+                &mut made.secret
+            })
+            .await?;
         }
         WebhooksCommand::RotateSecret(RotateSecretArgs { webhook, secret_file }) => {
-            let mut rotated = webhooks.rotate_secret(webhook.webhook_id).await?;
-            let result = secret_file.map_or(Ok(()), |file| keep_secret(&file, &mut rotated.secret));
-            output::result(&rotated, webhook.call.json)?;
-            result?;
+            let rotated = webhooks.rotate_secret(webhook.webhook_id);
+            let json = webhook.call.json;
+            make_secret(secret_file, json, rotated, |made: &mut RotatedWebhookSecret| {
+                &mut made.secret
+            })
+            .await?;
         }
         WebhooksCommand::Test(WebhookArgs { webhook_id, call }) => {
             output::result(&webhooks.test(webhook_id).await?, call.json)?;
@@ -77,7 +86,8 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
             output::result(&updated, webhook.call.json)?;
         }
     }
-    service.store_session().await
+    service.store_session().await;
+    Ok(())
 }
 
 fn call_args(command: &WebhooksCommand) -> &CallArgs {
@@ -96,13 +106,25 @@ fn call_args(command: &WebhooksCommand) -> &CallArgs {
     }
 }
 
-/// Writes a secret to a new file, and replaces `secret` by the path of the file. After a failure, `secret` is
-/// unchanged: the caller prints the secret, because no later response shows it.
-fn keep_secret(file: &Path, secret: &mut String) -> Result<(), ShellError> {
-    create_private(file, format!("{secret}\n").as_bytes())
-        .map_err(ShellError::of_file(file, "created"))?;
-    *secret = format!("in {}", file.display());
-    Ok(())
+/// Makes a call whose response has a new secret, and prints the response. Creates `file` before the call, so that a
+/// wrong path changes nothing. Then writes the secret to the file, and prints the path instead. If this fails, prints
+/// the secret, because no later response shows it.
+async fn make_secret<T: Serialize>(
+    file: Option<PathBuf>,
+    json: bool,
+    call: impl Future<Output = Result<T, ClientError>>,
+    secret_of: impl FnOnce(&mut T) -> &mut String,
+) -> Result<(), ShellError> {
+    let Some(file) = file else { return output::result(&call.await?, json) };
+    let created = create_private(&file).map_err(ShellError::of_file(&file, "created"))?;
+    let mut response = call.await.inspect_err(|_refused| drop(fs::remove_file(&file)))?;
+    let secret = secret_of(&mut response);
+    let filled = fill(created, format!("{secret}\n").as_bytes());
+    if filled.is_ok() {
+        *secret = format!("in {}", file.display());
+    }
+    output::result(&response, json)?;
+    filled.map_err(ShellError::of_file(&file, "written"))
 }
 
 fn changes_of(changes: ChangeArgs) -> WebhookChanges {

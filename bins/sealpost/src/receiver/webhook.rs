@@ -1,0 +1,36 @@
+//! The webhook of `sealpost listen`, which is registered and deleted while signals can end the wait for the service.
+
+use sealpost_domain::WebhookId;
+use sealpost_shell::{Client, TemporaryWebhook};
+
+use crate::{fault::Fault, serve::signals::StopSignals};
+
+/// Registers the webhook. A signal ends the wait for the response.
+pub(super) async fn register(
+    client: &Client,
+    url: &str,
+    signals: &mut StopSignals,
+) -> Result<TemporaryWebhook, Fault> {
+    tokio::select! {
+        registered = TemporaryWebhook::register(client.clone(), url) => Ok(registered?),
+        () = signals.next() => Err(Fault::new(format!(
+            "stopped before the service responded: if sealpost webhooks list shows a webhook {url}, delete it"
+        ))),
+    }
+}
+
+/// Deletes the webhook. A further signal ends the wait for the response.
+pub(super) async fn remove(webhook: TemporaryWebhook) -> Result<(), Fault> {
+    let (mut signals, webhook_id) = (StopSignals::listen()?, webhook.webhook_id);
+    tokio::select! {
+        removed = webhook.remove() => Ok(removed?),
+        () = signals.next() => Err(left(webhook_id)),
+    }
+}
+
+/// Returns the error of a command that ended without deleting its webhook.
+pub(super) fn left(webhook_id: WebhookId) -> Fault {
+    Fault::new(format!(
+        "stopped at once, and its webhook stays: run sealpost webhooks delete {webhook_id}"
+    ))
+}
