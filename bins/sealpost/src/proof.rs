@@ -4,6 +4,7 @@
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
+use sealpost_receiver::escape_control;
 use sealpost_transparency::{
     Accepted, CoseReceipt, Evidence, EvidenceFault, LogProof, Policy, ProvenEntry, Statement,
 };
@@ -103,11 +104,13 @@ impl Report {
     fn text(&self) -> String {
         let Self { log, index, size, appended_at, witnesses, statement, .. } = self;
         let witnesses = if witnesses.is_empty() { "none".to_owned() } else { witnesses.join(", ") };
+        let (log, witnesses) = (escape_control(log), escape_control(&witnesses));
         let head = format!(
             "valid: entry {index} of {size} in the log {log}\nappended at: {appended_at}\nwitnesses: {witnesses}\n"
         );
         let line = |(name, value): (&String, &Value)| {
-            format!("{name}: {}\n", value.as_str().unwrap_or_default())
+            let line = format!("{name}: {}", value.as_str().unwrap_or_default());
+            escape_control(&line) + "\n"
         };
         head + &statement.iter().map(line).collect::<Vec<_>>().concat()
     }
@@ -119,3 +122,26 @@ fn text(role: &str, bytes: Vec<u8>) -> Result<String, Fault> {
 
 /// Maximum size of an input file in bytes. Large enough for a proof or a policy with a hundred witnesses.
 const BYTES_MAX: u64 = 1_048_576;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_a_report_are_escaped() {
+        let report = Report {
+            valid: true,
+            log: "example.org/\u{202e}log".to_owned(),
+            index: 0,
+            size: 1,
+            appended_at: Timestamp::from_millis(0),
+            witnesses: vec!["\u{9b}8m".to_owned()],
+            kind: "key".to_owned(),
+            statement: Map::from_iter([("key".to_owned(), "\u{1b}c".into())]),
+        };
+        let text = report.text();
+        for escaped in ["log example.org/\\u{202e}log\n", "s: \\u{9b}8m\n", "key: \\u{1b}c\n"] {
+            assert!(text.contains(escaped), "{text}");
+        }
+    }
+}

@@ -34,8 +34,8 @@ impl ConnectionRecord {
         self.0.is_in_request.get()
     }
 
-    /// Returns true if a request on this connection has authenticated with a token or a secret, or has created an
-    /// account.
+    /// Returns true if the last request with a response has authenticated with a token or a secret, or has created an
+    /// account. Also returns true for a WebSocket.
     pub fn is_authenticated(&self) -> bool {
         self.0.is_authenticated.get()
     }
@@ -73,8 +73,8 @@ impl ConnectionRecord {
         self.0.is_upgraded.set(true);
     }
 
-    pub(crate) fn authenticate(&self) {
-        self.0.is_authenticated.set(true);
+    pub(crate) fn set_authenticated(&self, is_authenticated: bool) {
+        self.0.is_authenticated.set(is_authenticated);
     }
 
     fn wake(&self) {

@@ -46,14 +46,17 @@ pub async fn middleware(
     connection.iter().for_each(ConnectionRecord::begin_request);
     let responded = next.call(request).await;
     connection.iter().for_each(ConnectionRecord::end_request);
+    // A successful POST proves that the client is authenticated: every POST endpoint needs a token or a secret, or
+    // creates an account. A WebSocket needs a token too. After any other request, the connection is anonymous again.
+    let is_authenticated = responded.as_ref().is_ok_and(|response| {
+        response.request().method() == Method::POST && response.status().is_success()
+    });
+    if let Some(connection) = &connection {
+        connection.set_authenticated(is_authenticated || connection.is_upgraded());
+    }
     // Only inner middleware returns `Err`. Errors of extractors and handlers are responses here, because actix-web has
     // converted them.
     let (request, response) = responded?.into_parts();
-    // A successful POST proves that the client is authenticated: every POST endpoint needs a token or a secret, or
-    // creates an account.
-    if request.method() == Method::POST && response.status().is_success() {
-        connection.iter().for_each(ConnectionRecord::authenticate);
-    }
     let app = app_of(&request);
     let base_url = app.map_or("", |app: &ApiState| app.base_url.as_str());
     let mut response = into_problem(response.map_into_boxed_body(), base_url, &id);

@@ -2,7 +2,7 @@
 //! shares (the threshold) gives the key. Fewer shares reveal nothing about the key. The key exists only in the memory
 //! of processes that got enough shares.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
 use aes_gcm::{Aes256Gcm, KeyInit as _, aead::Aead as _};
 use blahaj::{Share as Point, Sharks};
@@ -34,7 +34,8 @@ pub struct Quorum {
 }
 
 enum State {
-    Collecting(Vec<Share>),
+    /// The newest shares, by their threshold. All real shares of a quorum have the same threshold.
+    Collecting(BTreeMap<u8, Vec<Share>>),
     Complete(Zeroizing<[u8; KEY_LEN]>),
 }
 
@@ -50,14 +51,14 @@ pub struct Progress {
 /// The reason why a share is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShareFault {
-    /// The text is malformed, or its checksum is wrong.
+    /// The text is malformed, or its checksum or its threshold is wrong.
     #[error("the share is incomplete or mistyped: give all of it, from ks_ to its end")]
     Mistyped,
     /// The share belongs to another wrapping key.
     #[error("the share belongs to quorum:{0}, not to the quorum of this server")]
     Other(QuorumId),
-    /// The shares have different thresholds, or give a key that is not the key of their quorum. At least one is forged.
-    #[error("the shares do not fit together; all shares given so far are dropped")]
+    /// No combination of the shares gives the key of their quorum, although there are enough. At least one is forged.
+    #[error("the shares do not fit together, at least one is forged: give further shares")]
     Forged,
 }
 
@@ -79,40 +80,37 @@ pub fn split(threshold: u8, count: u8) -> Result<(QuorumId, Vec<Share>), WalletE
 impl Quorum {
     /// Returns a quorum without shares.
     pub fn new(id: QuorumId) -> Self {
-        Self { id, state: Arc::new(Mutex::new(State::Collecting(Vec::new()))) }
+        Self { id, state: Arc::new(Mutex::new(State::Collecting(BTreeMap::new()))) }
     }
 
     /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
-    /// there are enough shares. If this key is not the key of the quorum, or if shares have different thresholds, drops
-    /// all shares and fails with [`ShareFault::Forged`]. Fails with [`ShareFault::Other`] if the share belongs to
-    /// another quorum. After the key is known, ignores further shares of the quorum.
+    /// some of the shares give it. Fails with [`ShareFault::Other`] if the share belongs to another quorum. After the
+    /// key is known, ignores further shares of the quorum.
+    ///
+    /// A forged share does not prevent the key. If there are enough shares but no combination of them gives the key,
+    /// keeps the newest, and fails with [`ShareFault::Forged`].
     pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
         if share.quorum != self.id {
             return Err(ShareFault::Other(share.quorum));
         }
         let needed = usize::from(share.threshold);
         let mut state = self.state.lock();
-        let mut shares = match std::mem::replace(&mut *state, State::Collecting(Vec::new())) {
-            State::Complete(key) => {
-                *state = State::Complete(key);
-                return Ok(Progress { given: needed, needed });
-            }
-            State::Collecting(shares) => shares,
+        let State::Collecting(by_threshold) = &mut *state else {
+            return Ok(Progress { given: needed, needed });
         };
-        // All real shares of a quorum have the same threshold, so one of these shares is forged. The shares were taken
-        // out of `state`, so all of them are dropped.
-        if shares.iter().any(|known| known.threshold != share.threshold) {
-            return Err(ShareFault::Forged);
-        }
+        let shares = by_threshold.entry(share.threshold).or_default();
         shares.retain(|known| known.point != share.point);
+        if shares.len() >= needed.max(KEPT_MAX) {
+            shares.remove(0);
+        }
+        let others: Vec<_> = shares.iter().collect();
+        if let Some(key) = recover(self.id, &[&share], &others) {
+            *state = State::Complete(key);
+            return Ok(Progress { given: needed, needed });
+        }
         shares.push(share);
         let given = shares.len();
-        *state = if given < needed {
-            State::Collecting(shares)
-        } else {
-            State::Complete(recover(self.id, &shares).ok_or(ShareFault::Forged)?)
-        };
-        Ok(Progress { given, needed })
+        if given < needed { Ok(Progress { given, needed }) } else { Err(ShareFault::Forged) }
     }
 
     /// Returns true if enough shares were added, so that the key is known.
@@ -131,15 +129,27 @@ impl Quorum {
     }
 }
 
-/// Computes the key from the shares. `None` if a share is malformed, or if the key is not the key of the quorum
-/// `wanted`.
-fn recover(wanted: QuorumId, shares: &[Share]) -> Option<Zeroizing<[u8; KEY_LEN]>> {
-    let threshold = shares.first()?.threshold;
-    let points = shares.iter().map(|share| Point::try_from(share.point.as_slice()));
-    let points = points.collect::<Result<Vec<_>, _>>().ok()?;
-    let secret = Zeroizing::new(Sharks(threshold).recover(&points).ok()?);
-    let key = key_of(&secret)?;
-    (QuorumId::new(&key) == wanted).then_some(key)
+/// Computes the key from all `chosen` shares and as many of the `others` as the threshold needs, in each combination.
+/// `None` if no combination gives the key of the quorum `wanted`.
+fn recover(
+    wanted: QuorumId,
+    chosen: &[&Share],
+    others: &[&Share],
+) -> Option<Zeroizing<[u8; KEY_LEN]>> {
+    let threshold = chosen.first()?.threshold;
+    if chosen.len() == usize::from(threshold) {
+        let points = chosen.iter().map(|share| Point::try_from(share.point.as_slice()));
+        let points = points.collect::<Result<Vec<_>, _>>().ok()?;
+        let secret = Zeroizing::new(Sharks(threshold).recover(&points).ok()?);
+        let key = key_of(&secret)?;
+        return (QuorumId::new(&key) == wanted).then_some(key);
+    }
+    if chosen.len() + others.len() < usize::from(threshold) {
+        return None;
+    }
+    let (next, others) = others.split_first()?;
+    recover(wanted, &[chosen, &[*next]].concat(), others)
+        .or_else(|| recover(wanted, chosen, others))
 }
 
 impl KekProvider for Quorum {
@@ -211,6 +221,9 @@ impl FromStr for Share {
             return Err(ShareFault::Mistyped);
         }
         let (threshold, rest) = content.split_first().ok_or(ShareFault::Mistyped)?;
+        if *threshold == 0 {
+            return Err(ShareFault::Mistyped);
+        }
         let (id, point) = rest.split_first_chunk().ok_or(ShareFault::Mistyped)?;
         let point = Zeroizing::new(point.to_vec());
         Ok(Self { quorum: QuorumId(*id), threshold: *threshold, point })
@@ -258,6 +271,9 @@ const SUM_LEN: usize = 4;
 /// byte of the key, and the checksum.
 const SHARE_LEN: usize = 1 + ID_LEN + 1 + KEY_LEN + SUM_LEN;
 const NONCE_LEN: usize = 12;
+/// Number of shares with the same threshold that are kept, if no more are needed. More would give more combinations:
+/// these are at most 462 for each new share.
+const KEPT_MAX: usize = 12;
 const ID_LABEL: &[u8] = b"sealpost quorum";
 
 #[cfg(test)]
@@ -307,20 +323,31 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_another_key_and_forged_shares_are_rejected() {
+    fn shares_of_another_key_and_without_a_threshold_are_rejected() {
         let (id, shares) = split(2, 2).unwrap();
         let (other, others) = split(2, 2).unwrap();
+        assert_eq!(Quorum::new(id).add(others[0].clone()), Err(ShareFault::Other(other)));
+        let of_none = Share { threshold: 0, ..shares[0].clone() };
+        assert_eq!(of_none.to_text().parse::<Share>().unwrap_err(), ShareFault::Mistyped);
+    }
+
+    #[test]
+    fn forged_shares_do_not_prevent_the_key() {
+        let (id, shares) = split(3, 4).unwrap();
+        let (_, others) = split(3, 30).unwrap();
         let quorum = Quorum::new(id);
-        assert_eq!(quorum.add(others[0].clone()).unwrap_err(), ShareFault::Other(other));
-        let forged = Share { quorum: id, ..others[1].clone() };
-        quorum.add(shares[0].clone()).unwrap();
-        assert_eq!(quorum.add(forged).unwrap_err(), ShareFault::Forged);
-        let of_three = Share { threshold: 3, ..shares[1].clone() };
-        quorum.add(shares[0].clone()).unwrap();
-        assert_eq!(quorum.add(of_three).unwrap_err(), ShareFault::Forged);
-        // The honest shares can be given again.
-        quorum.add(shares[0].clone()).unwrap();
-        let complete = Progress { given: 2, needed: 2 };
+        let forged = |index: usize| Share { quorum: id, ..others[index].clone() };
+        for index in 0..25 {
+            let given = quorum.add(forged(index)).is_ok();
+            assert_eq!(given, index < 2, "{index}");
+        }
+        let of_two = Share { threshold: 2, ..forged(0) };
+        assert_eq!(quorum.add(of_two), Ok(Progress { given: 1, needed: 2 }));
+        for (share, index) in [(&shares[0], 25), (&shares[3], 26)] {
+            assert_eq!(quorum.add(share.clone()), Err(ShareFault::Forged));
+            assert_eq!(quorum.add(forged(index)), Err(ShareFault::Forged));
+        }
+        let complete = Progress { given: 3, needed: 3 };
         assert_eq!(quorum.add(shares[1].clone()), Ok(complete));
         assert_eq!(quorum.add(shares[1].clone()), Ok(complete));
     }

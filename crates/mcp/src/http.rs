@@ -6,9 +6,9 @@ use http::{
     Request, Response, StatusCode,
     header::{AUTHORIZATION, WWW_AUTHENTICATE},
 };
-use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, Full, Limited, combinators::BoxBody};
 use hyper::{
-    body::{Bytes, Incoming},
+    body::{Body, Bytes, Incoming},
     server::conn::http1,
     service::service_fn,
 };
@@ -150,7 +150,11 @@ impl Endpoint {
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             return response;
         }
-        self.service.handle(request).await
+        let (head, body) = request.into_parts();
+        match receive(body, BODY_TIMEOUT).await {
+            Ok(body) => self.service.handle(Request::from_parts(head, Full::new(body))).await,
+            Err((status, text)) => plain(status, text),
+        }
     }
 
     fn is_authorized(&self, request: &Request<Incoming>) -> bool {
@@ -160,6 +164,21 @@ impl Endpoint {
         let given = given.and_then(|value| value.split_once(' '));
         let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
         given.is_some_and(|(_, given)| given.trim().as_bytes().ct_eq(token.as_bytes()).into())
+    }
+}
+
+/// Receives a whole body. Fails with a status and a text if the body is too large or broken, or takes longer than
+/// `within`: an unfinished body would occupy its connection permanently.
+async fn receive<B>(body: B, within: Duration) -> Result<Bytes, (StatusCode, &'static str)>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let body = Limited::new(body, BODY_BYTES_MAX).collect();
+    match tokio::time::timeout(within, body).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(_)) => Err((StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or exceeds 2 MiB\n")),
+        Err(_elapsed) => Err((StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n")),
     }
 }
 
@@ -185,7 +204,6 @@ fn config(public_host: Option<String>) -> StreamableHttpServerConfig {
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation()
-        .with_max_request_body_bytes(BODY_BYTES_MAX)
 }
 
 const PATH: &str = "/mcp";
@@ -195,4 +213,27 @@ const CONNECTIONS_MAX: usize = 64;
 /// Maximum size of a request body in bytes. Equals the default limit of the service for a request.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_unfinished_or_too_large_body_is_refused() {
+        let status = |received: Result<Bytes, (StatusCode, _)>| received.unwrap_err().0;
+        let unfinished = stream::pending::<Result<Frame<Bytes>, Infallible>>();
+        let received = receive(StreamBody::new(unfinished), Duration::ZERO).await;
+        assert_eq!(status(received), StatusCode::REQUEST_TIMEOUT);
+        let body = |length: usize| Full::new(Bytes::from(vec![b' '; length]));
+        let received = receive(body(BODY_BYTES_MAX + 1), BODY_TIMEOUT).await;
+        assert_eq!(status(received), StatusCode::PAYLOAD_TOO_LARGE);
+        let received = receive(body(BODY_BYTES_MAX), BODY_TIMEOUT).await;
+        assert_eq!(received.unwrap().len(), BODY_BYTES_MAX);
+    }
+}

@@ -23,11 +23,15 @@ pub struct Checkpoint {
 pub struct CheckpointFault;
 
 impl Checkpoint {
-    /// Reads the text of a note. Ignores further lines, which logs may add.
+    /// Reads the text of a note. Ignores further lines, which logs may add. Refuses an origin with a control character:
+    /// no key can have this name, and a terminal would obey the character.
     pub fn parse(text: &str) -> Result<Self, CheckpointFault> {
         let mut lines = text.split('\n');
         let mut next = || lines.next().filter(|line| !line.is_empty()).ok_or(CheckpointFault);
         let origin = next()?.to_owned();
+        if origin.contains(char::is_control) {
+            return Err(CheckpointFault);
+        }
         let size = parse_decimal(next()?).ok_or(CheckpointFault)?;
         let root = TreeHash::parse(next()?).ok_or(CheckpointFault)?;
         Ok(Self { origin, size, root })
@@ -53,7 +57,8 @@ mod tests {
         assert_eq!(checkpoint.to_string(), text);
         assert_eq!(Checkpoint::parse(text), Ok(checkpoint.clone()));
         assert_eq!(Checkpoint::parse(&format!("{text}extension\n")), Ok(checkpoint));
-        for wrong in [("7", "07"), ("7", "-7"), ("7", ""), ("E=", "E"), ("example.org/log", "")] {
+        let (log, control) = ("example.org/log", "example.org\u{9b}2K");
+        for wrong in [("7", "07"), ("7", "-7"), ("7", ""), ("E=", "E"), (log, ""), (log, control)] {
             assert_eq!(Checkpoint::parse(&text.replace(wrong.0, wrong.1)), Err(CheckpointFault));
         }
     }

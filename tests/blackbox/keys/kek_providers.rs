@@ -180,6 +180,8 @@ fn any_two_of_three_shares_start_a_server_and_one_does_not(database: &Database) 
         let give =
             |share: &str| operations.post("/kek/shares").body("text/plain", share.as_bytes());
         assert_eq!(give(&mistyped).response().status, 400);
+        let of_page = give(shares[0]).header("Origin", "https://page.example").response();
+        assert_eq!(of_page.status, 403);
         for (index, share) in given.iter().enumerate() {
             client.activate(&json!({"label": "early"})).refused(503, "SERVICE_UNAVAILABLE");
             let response = give(share).response();

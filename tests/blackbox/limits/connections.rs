@@ -49,6 +49,21 @@ fn a_new_connection_closes_the_oldest_anonymous_one_of_all() {
 }
 
 #[test]
+fn a_request_without_authentication_makes_its_connection_anonymous_again() {
+    let limits = ["--max-anonymous-connections-per-address=1", "--workers=1"];
+    let server = Database::embedded().serve_with(&limits);
+    let alice = server.new_identity();
+    let mut socket = connect_from(&server, 2);
+    assert_eq!(status_of(&ask_status(&mut socket, &alice)), 200);
+    await_anonymous(&server, 0);
+    assert_eq!(status_of(&ping(&mut socket)), 200);
+    await_anonymous(&server, 1);
+    let mut newer = connect_from(&server, 2);
+    assert_closed(&mut socket);
+    assert_eq!(status_of(&ping(&mut newer)), 200);
+}
+
+#[test]
 fn connections_of_a_trusted_proxy_are_not_limited() {
     let limits = ["--max-anonymous-connections=1", "--trusted-proxy=127.0.0.0/8"];
     let server = Database::embedded().serve_with(&limits);

@@ -21,6 +21,7 @@ on_both!(
     a_connection_closes_when_it_must_get_nothing_more,
     a_connection_closes_although_it_opens_during_the_change,
     connections_are_refused_with_problem_documents,
+    an_account_with_more_connections_yields_on_a_full_node,
     a_faulty_handshake_is_refused_and_is_no_connection,
     a_webhook_can_become_a_relay_and_back,
     the_connections_of_a_killed_node_soon_count_no_more,
@@ -284,6 +285,29 @@ fn connections_are_refused_with_problem_documents(database: &Database) {
     let relay = listed.iter().find(|webhook| webhook["url"] == "relay:").unwrap();
     assert_eq!(relay["connected"], 4);
     drop(sockets);
+}
+
+fn an_account_with_more_connections_yields_on_a_full_node(database: &Database) {
+    let server = database.serve_with(&["--max-relays", "2"]);
+    let (busy, other) = (server.new_identity(), server.new_identity());
+    let ids = [(); 2].map(|()| register(&server, &busy).0);
+    let mut sockets = ids.each_ref().map(|id| Socket::open(&server, &busy, id));
+    send(&server, &other, &busy);
+    // A delivery shows that the server counts the connection.
+    for socket in &mut sockets {
+        socket.accept();
+    }
+    let further = Socket::try_open(&server, &busy.token, Some(&busy.key), &ids[0]);
+    assert_eq!(further.err(), Some(503));
+    let (id, _) = register(&server, &other);
+    let mut socket = Socket::open(&server, &other, &id);
+    let sent = send(&server, &busy, &other);
+    assert_eq!(socket.accept().id(), sent);
+    eventually("one connection has yielded", Duration::from_secs(5), || {
+        let listed = server.manage(&busy, &json!({"action": "list"})).ok();
+        let webhooks = listed["webhooks"].as_array().unwrap();
+        (webhooks.iter().filter(|it| it["connected"] == 1).count() == 1).then_some(())
+    });
 }
 
 fn a_faulty_handshake_is_refused_and_is_no_connection(database: &Database) {

@@ -10,7 +10,7 @@ pub fn with_causes(error: &dyn Error) -> String {
         if !line.is_empty() {
             line.push_str(": ");
         }
-        line.push_str(&error.to_string().trim().replace('\n', " "));
+        line.push_str(&error.to_string().trim().replace(['\n', '\t'], " "));
         next = error.source();
     }
     line
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn an_error_and_its_causes_are_one_line() {
-        let root = Caused("no space\nleft ", None);
+        let root = Caused("no\tspace\nleft ", None);
         let error = Caused("not stored", Some(Caused("the disk failed", Some(root.into())).into()));
         assert_eq!(with_causes(&error), "not stored: the disk failed: no space left");
     }

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::{LeaseToken, Timestamp, TokenHash, WebhookId};
+use crate::{AccountId, LeaseToken, Timestamp, TokenHash, WebhookId};
 
 /// The connections of receivers to this node. Deliveries reach a receiver only through the node that holds its
 /// connection.
@@ -13,6 +13,7 @@ pub trait Relays: Send + Sync {
         &self,
         id: RelayConnectionId,
         webhook_id: WebhookId,
+        account_id: AccountId,
         link: Box<dyn RelayLink>,
     ) -> bool;
 
@@ -35,6 +36,10 @@ pub trait Relays: Send + Sync {
 
     /// Returns the number of unanswered deliveries on a connection. `None` if this node does not have the connection.
     fn unanswered(&self, id: RelayConnectionId) -> Option<usize>;
+
+    /// Returns a connection of the account with the most connections, which can yield to a further connection of the
+    /// account `newcomer`. `None` if `newcomer` would then have more connections than that account.
+    fn yielding(&self, newcomer: &AccountId) -> Option<RelayConnectionId>;
 
     /// Returns the connections of this node.
     fn ids(&self) -> Vec<RelayConnectionId>;
@@ -104,6 +109,8 @@ pub enum RelayEnd {
     WebhookDisabled,
     /// The webhook is paused.
     WebhookPaused,
+    /// An account with fewer connections opened one, and the node had reached its limit of connections.
+    Yielded,
 }
 
 impl RelayEnd {
@@ -118,6 +125,7 @@ impl RelayEnd {
             Self::WebhookDeleted => "the webhook was deleted",
             Self::WebhookDisabled => "the webhook is disabled",
             Self::WebhookPaused => "the webhook is paused",
+            Self::Yielded => "the server needs the connection for another account; connect again",
         }
     }
 }

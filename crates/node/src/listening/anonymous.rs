@@ -1,5 +1,6 @@
 //! Limits the number of anonymous connections. A connection is anonymous from its start, which includes the TLS
-//! handshake, until its client has authenticated.
+//! handshake, until a request authenticates. It is anonymous again after a request that does not authenticate.
+//! Otherwise one account could hold any number of connections by requests that need no token.
 //!
 //! If a limit is reached, a new connection closes the oldest anonymous connection. Honest clients authenticate within
 //! milliseconds, so the oldest connections are mostly silent connections of an attacker.
@@ -46,11 +47,13 @@ struct Member {
     eviction: Arc<Eviction>,
 }
 
-/// Counts a connection as anonymous. Dropped when the client authenticates or the connection ends.
+/// Counts a connection as anonymous while its client has not authenticated. Dropped when the connection ends.
 #[derive(Debug)]
 pub(super) struct Membership {
     connections: Arc<AnonymousConnections>,
-    number: u64,
+    network: IpAddr,
+    /// The key of the connection in `by_age`. `None` while the client is authenticated.
+    number: Option<u64>,
     eviction: Arc<Eviction>,
 }
 
@@ -77,26 +80,18 @@ impl AnonymousConnections {
         self.members.lock().by_age.len()
     }
 
-    /// Adds a new connection to the anonymous connections. If the limit of the client's address is reached, closes the
-    /// oldest connection of this address. If the total limit is reached, closes the oldest connection of all. Returns
-    /// `None` for a trusted proxy, whose connections are not limited.
+    /// Adds a new connection to the anonymous connections, as [`Membership::join`] does. Returns `None` for a trusted
+    /// proxy, whose connections are not limited.
     pub(super) fn add(self: &Arc<Self>, peer: IpAddr) -> Option<Membership> {
         let peer = peer.to_canonical();
         if self.trusted_proxies.iter().any(|net| net.contains(&peer)) {
             return None;
         }
-        let network = network(peer);
-        let eviction = Arc::<Eviction>::default();
-        let mut members = self.members.lock();
-        let evicted = self.oldest_in_excess(&members, network);
-        let evicted = evicted.and_then(|number| members.remove(number));
-        let number = members.insert(Member { network, eviction: Arc::clone(&eviction) });
-        drop(members);
-        if let Some(Member { eviction, .. }) = evicted {
-            self.evicted.increment(1);
-            eviction.order();
-        }
-        Some(Membership { connections: Arc::clone(self), number, eviction })
+        let (network, eviction) = (network(peer), Arc::default());
+        let connections = Arc::clone(self);
+        let mut membership = Membership { connections, network, number: None, eviction };
+        membership.join();
+        Some(membership)
     }
 
     /// Selects the connection to close before a connection from `network` is added, and returns its key in `by_age`:
@@ -138,8 +133,39 @@ impl Members {
 }
 
 impl Membership {
+    /// Counts the connection as anonymous, as the newest. If the limit of the client's address is reached, closes the
+    /// oldest connection of this address. If the total limit is reached, closes the oldest connection of all. Returns
+    /// false and changes nothing if the connection counts already.
+    pub(super) fn join(&mut self) -> bool {
+        if self.number.is_some() {
+            return false;
+        }
+        self.eviction = Arc::default();
+        let member = Member { network: self.network, eviction: Arc::clone(&self.eviction) };
+        let mut members = self.connections.members.lock();
+        let evicted = self.connections.oldest_in_excess(&members, self.network);
+        let evicted = evicted.and_then(|number| members.remove(number));
+        self.number = Some(members.insert(member));
+        drop(members);
+        if let Some(Member { eviction, .. }) = evicted {
+            self.connections.evicted.increment(1);
+            eviction.order();
+        }
+        true
+    }
+
+    /// No longer counts the connection as anonymous.
+    pub(super) fn leave(&mut self) {
+        if let Some(number) = self.number.take() {
+            self.connections.members.lock().remove(number);
+        }
+    }
+
     /// Completes when this connection must close, because a newer connection has evicted this connection from the set.
     pub(super) fn poll_evicted(&self, cx: &Context<'_>) -> Poll<()> {
+        if self.number.is_none() {
+            return Poll::Pending;
+        }
         let is_ordered = || self.eviction.is_ordered.load(Ordering::Acquire);
         if is_ordered() {
             return Poll::Ready(());
@@ -152,7 +178,7 @@ impl Membership {
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        self.connections.members.lock().remove(self.number);
+        self.leave();
     }
 }
 
@@ -201,6 +227,21 @@ mod tests {
         drop((second, add(&connections, "2001:db8::4")));
         assert!(!is_evicted(third.as_ref()) && !is_evicted(other.as_ref()));
         assert_eq!(connections.count(), 2);
+    }
+
+    #[test]
+    fn an_authenticated_connection_can_become_anonymous_again() {
+        let connections = AnonymousConnections::new(100, 1, Vec::new());
+        let mut first = add(&connections, "192.0.2.1").unwrap();
+        assert!(!first.join(), "it counts already");
+        let mut second = add(&connections, "192.0.2.1").unwrap();
+        first.leave();
+        assert!(!is_evicted(Some(&first)), "it has authenticated in time");
+        second.leave();
+        assert_eq!(connections.count(), 0);
+        assert!(first.join() && second.join());
+        assert!(is_evicted(Some(&first)) && !is_evicted(Some(&second)));
+        assert_eq!(connections.count(), 1);
     }
 
     #[test]

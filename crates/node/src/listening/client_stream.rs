@@ -34,7 +34,7 @@ pub(super) struct ClientStream<S> {
     problems: Arc<ConnectionProblems>,
     record: ConnectionRecord,
     response: ResponseRecord,
-    /// The connection's place in the set of anonymous connections; `None` after the client has authenticated.
+    /// The connection's place in the set of anonymous connections; `None` for a trusted proxy.
     membership: Option<Membership>,
     head_bytes_max: usize,
     framing: RequestFraming,
@@ -347,8 +347,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         if matches!(written, Poll::Ready(Ok(1..))) {
             self.reset();
         }
-        if self.record.is_authenticated() {
-            self.membership = None;
+        if let Some(membership) = &mut self.membership {
+            if self.record.is_authenticated() {
+                membership.leave();
+            } else if membership.join() {
+                // The next read waits for the eviction.
+                cx.waker().wake_by_ref();
+            }
         }
     }
 

@@ -81,8 +81,16 @@ impl Waiting {
 }
 
 /// Adds a share to the quorum. The body of the request is the text of the share. Responds with the number of shares so
-/// far, or with status 400 if the share is rejected.
-async fn add_share(quorum: web::Data<Quorum>, body: web::Bytes) -> HttpResponse {
+/// far, or with status 400 if the share is rejected. Responds with status 403 to a web page, which could give forged
+/// shares: browsers add one of the headers, and programs none.
+async fn add_share(
+    quorum: web::Data<Quorum>,
+    request: HttpRequest,
+    body: web::Bytes,
+) -> HttpResponse {
+    if ["origin", "sec-fetch-site"].iter().any(|name| request.headers().contains_key(*name)) {
+        return HttpResponse::Forbidden().body("give shares with a program, not with a web page\n");
+    }
     let text = Zeroizing::new(String::from_utf8_lossy(&body).into_owned());
     match text.parse::<Share>().and_then(|share| quorum.add(share)) {
         Ok(Progress { given, needed }) => {

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, net::IpAddr, sync::Arc, time::Duration};
 
 use sealpost_domain::{
-    Refusal, Timestamp, WebhookId, WebhookStatus,
+    AccountId, Refusal, Timestamp, WebhookId, WebhookStatus,
     ports::{
         Durability, RelayAnswer, RelayConnection, RelayConnectionId, RelayEnd, RelayLink,
         StoreError,
@@ -30,27 +30,33 @@ pub struct Relay {
     pub id: RelayConnectionId,
     /// The webhook whose deliveries the connection gets.
     pub webhook_id: WebhookId,
+    /// The account that owns the webhook.
+    pub account_id: AccountId,
 }
 
 impl Webhooks {
     /// Stores a new connection to a relay of the caller's key. Refuses a webhook that is no relay, is disabled or is
-    /// paused. Also refuses a connection above the limit of the webhook or of this node.
+    /// paused. Also refuses a connection above the limit of the webhook.
+    ///
+    /// If this node has reached its limit, closes a connection of the account with the most connections. Refuses the
+    /// new connection if the caller's account would then have more connections than that account.
     pub async fn open_relay(
         &self,
         caller: &Caller,
         webhook_id: String,
         client_address: Option<IpAddr>,
     ) -> Limited<Relay> {
-        let id = caller.id;
-        let open =
-            move |webhooks: &Self| webhooks.open_relay_blocking(&id, &webhook_id, client_address);
+        let (id, account_id) = (caller.id, caller.account_id);
+        let open = move |webhooks: &Self| {
+            webhooks.open_relay_blocking(&id, account_id, &webhook_id, client_address)
+        };
         self.core.ask_as(self, caller, Purpose::Manage, open).await
     }
 
     /// Passes deliveries of the relay to the receiver, over `link`, from now on. Returns `false` if this node is
     /// stopping.
     pub fn attach_relay(&self, relay: Relay, link: Box<dyn RelayLink>) -> bool {
-        self.core.dispatch.relays().attach(relay.id, relay.webhook_id, link)
+        self.core.dispatch.relays().attach(relay.id, relay.webhook_id, relay.account_id, link)
     }
 
     /// Ends the attempt to which the receiver has responded. Returns `false` if no delivery under way belongs to the
@@ -79,10 +85,12 @@ impl Webhooks {
     fn open_relay_blocking(
         &self,
         caller: &CallerId,
+        account_id: AccountId,
         webhook_id: &str,
         client_address: Option<IpAddr>,
     ) -> Result<Relay, Error> {
         let (core, key) = (&self.core, caller.key);
+        let relays = core.dispatch.relays();
         let webhook = core.store.read(|reader| find(reader, &key, webhook_id))?;
         let refuse = |problem: &str| Refusal::InvalidField {
             field: "webhook_id",
@@ -97,9 +105,11 @@ impl Webhooks {
         if webhook.paused {
             return Err(refuse("must not be a paused webhook; resume it first").into());
         }
-        if core.dispatch.relays().len() >= core.settings.relays_per_node_max {
-            return Err(Refusal::Unavailable.into());
-        }
+        let yielding = if relays.len() < core.settings.relays_per_node_max {
+            None
+        } else {
+            Some(relays.yielding(&account_id).ok_or(Refusal::Unavailable)?)
+        };
         let id = RelayConnectionId(i64::from_ne_bytes(random()?));
         let limit = core.settings.relays_per_webhook_max;
         // Durable: a connection whose row a crash of the database had lost would never be checked.
@@ -123,7 +133,12 @@ impl Webhooks {
             let (what, way_out) = ("connections to this webhook", "close one of them");
             return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
         }
-        Ok(Relay { id, webhook_id: webhook.id })
+        if let Some(yielding) = yielding {
+            relays.close(yielding, RelayEnd::Yielded);
+            // Detaches at once, because closing can take long.
+            relays.detach(yielding);
+        }
+        Ok(Relay { id, webhook_id: webhook.id, account_id })
     }
 
     /// Returns the intervals of [`Webhooks::keep_relays`].

@@ -12,7 +12,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    AccountSecrets, ApiKeyId, AttemptResult, Clock, Did, EventId, EventKind, Handle,
+    AccountId, AccountSecrets, ApiKeyId, AttemptResult, Clock, Did, EventId, EventKind, Handle,
     IdempotencyKey, Label, LeaseToken, LeasedDelivery, Outcome, ReceiverResponse, Refusal, Target,
     TestEvent, Timestamp, WebhookId,
     ports::{
@@ -307,7 +307,13 @@ impl Dispatch for RecordedDispatch {
 struct NoRelays;
 
 impl Relays for NoRelays {
-    fn attach(&self, _: RelayConnectionId, _: WebhookId, _: Box<dyn RelayLink>) -> bool {
+    fn attach(
+        &self,
+        _: RelayConnectionId,
+        _: WebhookId,
+        _: AccountId,
+        _: Box<dyn RelayLink>,
+    ) -> bool {
         false
     }
 
@@ -326,6 +332,10 @@ impl Relays for NoRelays {
     }
 
     fn unanswered(&self, _: RelayConnectionId) -> Option<usize> {
+        None
+    }
+
+    fn yielding(&self, _: &AccountId) -> Option<RelayConnectionId> {
         None
     }
 

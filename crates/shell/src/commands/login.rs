@@ -73,13 +73,13 @@ impl StoredProfile<'_> {
         }
         let Self { profile, api_key_id, .. } = self;
         match self.name {
-            Some(name) => output::line(&format!(
+            Some(name) => output::message(&format!(
                 "logged in as {name} ({api_key_id}); the profile is {profile}"
             ))?,
             None => output::line(&format!("the profile is {profile}"))?,
         }
         let Some((account, code)) = self.account_id.zip(self.recovery_code) else { return Ok(()) };
-        output::line(&format!(
+        output::message(&format!(
             "recovery code of {account}: {code}\n\
              The profile does not contain this code. Store it elsewhere: it replaces a lost login secret."
         ))

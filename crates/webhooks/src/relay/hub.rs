@@ -8,7 +8,7 @@ use std::{
 
 use parking_lot::Mutex;
 use sealpost_domain::{
-    WebhookId,
+    AccountId, WebhookId,
     ports::{RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays},
 };
 use tokio::sync::oneshot;
@@ -27,6 +27,7 @@ struct State {
 
 struct Connection {
     webhook_id: WebhookId,
+    account_id: AccountId,
     link: Box<dyn RelayLink>,
     /// Number of the last delivery on the connection.
     last: u64,
@@ -98,6 +99,7 @@ impl Relays for RelayHub {
         &self,
         id: RelayConnectionId,
         webhook_id: WebhookId,
+        account_id: AccountId,
         link: Box<dyn RelayLink>,
     ) -> bool {
         let mut state = self.0.lock();
@@ -105,7 +107,8 @@ impl Relays for RelayHub {
             return false;
         }
         let unanswered = BTreeMap::new();
-        state.connections.insert(id, Connection { webhook_id, link, last: 0, unanswered });
+        let connection = Connection { webhook_id, account_id, link, last: 0, unanswered };
+        state.connections.insert(id, connection);
         state.by_webhook.entry(webhook_id).or_default().push(id);
         state.attached.insert(webhook_id);
         true
@@ -142,6 +145,17 @@ impl Relays for RelayHub {
         for connection in state.connections.values() {
             connection.link.close(RelayEnd::Stopping);
         }
+    }
+
+    fn yielding(&self, newcomer: &AccountId) -> Option<RelayConnectionId> {
+        let state = self.0.lock();
+        let mut by_account = HashMap::<_, Vec<_>>::new();
+        for (id, connection) in &state.connections {
+            by_account.entry(connection.account_id).or_default().push(*id);
+        }
+        let own = by_account.get(newcomer).map_or(0, Vec::len);
+        let most = by_account.values().max_by_key(|ids| ids.len())?;
+        if own + 1 < most.len() { most.first().copied() } else { None }
     }
 
     fn ids(&self) -> Vec<RelayConnectionId> {

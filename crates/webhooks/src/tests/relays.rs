@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use sealpost_domain::{
-    Outcome, RELAY_URL, Target, WebhookId,
+    Outcome, RELAY_URL, Target,
     ports::{
         Dispatch as _, RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays,
     },
@@ -14,7 +14,7 @@ use sealpost_domain::{
 
 use super::{
     fixture::{Fixture, SECRET, settings, target},
-    memory_outbox::webhook_id,
+    memory_outbox::{account_of, webhook_id},
 };
 
 /// The receiving side of a connection.
@@ -37,10 +37,11 @@ impl RelayLink for Link {
     }
 }
 
-fn connect(relays: &dyn Relays, id: i64, to: WebhookId) -> Connection {
+fn connect(relays: &dyn Relays, id: i64, to: u16) -> Connection {
     let ((frames, received), (ends, ended)) = (channel(), channel());
     let id = RelayConnectionId(id);
-    assert!(relays.attach(id, to, Box::new(Link(Mutex::new((frames, ends))))));
+    let link = Box::new(Link(Mutex::new((frames, ends))));
+    assert!(relays.attach(id, webhook_id(to), account_of(to), link));
     Connection { id, frames: received, ends: ended }
 }
 
@@ -61,7 +62,7 @@ fn relay() -> Arc<Target> {
 fn a_delivery_goes_to_the_connection_and_its_answer_is_recorded() {
     let fixture = Fixture::start(settings());
     let relays = fixture.dispatcher.relays();
-    let connection = connect(relays, 1, webhook_id(1));
+    let connection = connect(relays, 1, 1);
     let id = fixture.submit(&relay(), 0);
     let frame = connection.frames.recv().unwrap();
     let names: Vec<_> = frame.headers.iter().map(|(name, _)| &**name).collect();
@@ -88,12 +89,12 @@ fn a_delivery_without_a_connection_waits_and_counts_no_attempt() {
     };
     waits(id);
     let relays = fixture.dispatcher.relays();
-    let first = connect(relays, 1, webhook_id(1));
+    let first = connect(relays, 1, 1);
     drop(first.frames.recv().unwrap());
     relays.detach(first.id);
     waits(id);
     assert_eq!(fixture.outbox.row(id).delivery.attempts, 0);
-    let second = connect(relays, 2, webhook_id(1));
+    let second = connect(relays, 2, 1);
     let frame = second.frames.recv().unwrap();
     second.answer(relays, &frame, 200);
     assert_eq!(fixture.outbox.wait_for_results(1)[0].attempts, 1);
@@ -103,7 +104,7 @@ fn a_delivery_without_a_connection_waits_and_counts_no_attempt() {
 fn a_later_connection_gets_unanswered_deliveries_in_the_same_order() {
     let fixture = Fixture::start(settings());
     let relays = fixture.dispatcher.relays();
-    let first = connect(relays, 1, webhook_id(1));
+    let first = connect(relays, 1, 1);
     // The first answer makes the relay responsive, so that it gets many deliveries at once.
     fixture.submit(&relay(), 0);
     first.answer(relays, &first.frames.recv().unwrap(), 200);
@@ -114,7 +115,7 @@ fn a_later_connection_gets_unanswered_deliveries_in_the_same_order() {
     fixture
         .outbox
         .wait_until(|state| ids.iter().all(|id| state.rows[id].awaits_relay).then_some(()));
-    let second = connect(relays, 2, webhook_id(1));
+    let second = connect(relays, 2, 1);
     let again: Vec<_> = ids.iter().map(|_| second.frames.recv().unwrap().body).collect();
     assert_eq!(again, sent);
 }
@@ -123,7 +124,7 @@ fn a_later_connection_gets_unanswered_deliveries_in_the_same_order() {
 fn a_second_connection_takes_over_at_once() {
     let fixture = Fixture::start(settings());
     let relays = fixture.dispatcher.relays();
-    let (first, second) = (connect(relays, 1, webhook_id(1)), connect(relays, 2, webhook_id(1)));
+    let (first, second) = (connect(relays, 1, 1), connect(relays, 2, 1));
     let id = fixture.submit(&relay(), 0);
     let (taken, other) = match first.frames.recv_timeout(PAUSE) {
         Ok(_) => (&first, &second),
@@ -141,18 +142,35 @@ fn a_second_connection_takes_over_at_once() {
 fn a_stop_closes_all_connections_and_keeps_the_deliveries() {
     let fixture = Fixture::start(settings());
     let relays = fixture.dispatcher.relays();
-    let connection = connect(relays, 1, webhook_id(1));
+    let connection = connect(relays, 1, 1);
     let id = fixture.submit(&relay(), 0);
     drop(connection.frames.recv().unwrap());
     relays.stop();
     assert_eq!(connection.ends.recv().unwrap(), RelayEnd::Stopping);
     let (frames, ends) = (channel().0, channel().0);
     let link = Box::new(Link(Mutex::new((frames, ends))));
-    assert!(!relays.attach(RelayConnectionId(2), webhook_id(1), link));
+    assert!(!relays.attach(RelayConnectionId(2), webhook_id(1), account_of(1), link));
     relays.detach(connection.id);
     fixture.dispatcher.stop();
     let row = fixture.outbox.row(id);
     assert!(row.held.is_none() && !row.is_over && row.delivery.attempts == 0);
+}
+
+#[test]
+fn a_connection_of_the_busiest_account_yields() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    assert_eq!(relays.yielding(&account_of(1)), None, "there is no connection");
+    connect(relays, 1, 1);
+    connect(relays, 2, 1000);
+    connect(relays, 3, 1000);
+    assert_eq!(relays.yielding(&account_of(1)), None, "the other account would have fewer");
+    let newcomer = relays.yielding(&account_of(2)).unwrap();
+    assert_ne!(newcomer, RelayConnectionId(1));
+    // Another webhook of the same account.
+    connect(relays, 4, 1001);
+    assert_ne!(relays.yielding(&account_of(1)).unwrap(), RelayConnectionId(1));
+    assert_eq!(relays.yielding(&account_of(1000)), None, "the busiest account");
 }
 
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(500);

@@ -38,7 +38,6 @@ async fn relay(
     let limits = limits_of(&opened, Counted::Requests);
     let relay = opened.result.map_err(|error| Problem::Service { error, limits })?;
     let connection = request.conn_data::<ConnectionRecord>().cloned().unwrap_or_default();
-    connection.authenticate();
     connection.upgrade();
     let socket = Socket { app, relay, session, messages, connection };
     actix_web::rt::spawn(socket.serve());

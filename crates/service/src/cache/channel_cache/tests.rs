@@ -170,7 +170,13 @@ impl Dispatch for NoDispatch {
 struct NoRelays;
 
 impl Relays for NoRelays {
-    fn attach(&self, _: RelayConnectionId, _: WebhookId, _: Box<dyn RelayLink>) -> bool {
+    fn attach(
+        &self,
+        _: RelayConnectionId,
+        _: WebhookId,
+        _: AccountId,
+        _: Box<dyn RelayLink>,
+    ) -> bool {
         false
     }
 
@@ -189,6 +195,10 @@ impl Relays for NoRelays {
     }
 
     fn unanswered(&self, _: RelayConnectionId) -> Option<usize> {
+        None
+    }
+
+    fn yielding(&self, _: &AccountId) -> Option<RelayConnectionId> {
         None
     }
 

@@ -161,7 +161,7 @@ fn pings() -> Interval {
 
 fn reason(end: RelayEnd) -> CloseReason {
     let code = match end {
-        RelayEnd::Forgotten | RelayEnd::Stopping => CloseCode::Away,
+        RelayEnd::Forgotten | RelayEnd::Stopping | RelayEnd::Yielded => CloseCode::Away,
         _ => CloseCode::Policy,
     };
     close(code, end.as_str())
