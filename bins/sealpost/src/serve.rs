@@ -50,13 +50,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         }
         if end == End::Panic {
             tracing::error!(
-                "a worker thread panicked; shutting down so that the supervisor restarts the process"
+                "a worker thread or a server panicked; shutting down so that the supervisor restarts the process"
             );
         }
         stop(node, &mut signals).await;
         spans.iter().for_each(SpanExporter::stop);
         match end {
-            End::Panic => Err(Fault::new("stopped because a worker thread panicked")),
+            End::Panic => Err(Fault::new("stopped because a worker thread or a server panicked")),
             End::KeysLost | End::Signal => Ok(()),
         }
     })

@@ -25,7 +25,7 @@ use actix_http::{
     error::DispatchError,
     h1::{ExpectHandler, UpgradeHandler},
 };
-use actix_rt::net::TcpStream;
+use actix_rt::{net::TcpStream, task::JoinHandle};
 use actix_service::{
     IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt as _, fn_service, map_config,
 };
@@ -67,13 +67,32 @@ pub(crate) struct Bounds {
 /// An accepted connection: its stream, and the address of the client. The address is `None` if unknown.
 type Accepted<S> = (ClientStream<ProgressStream<S>>, Option<SocketAddr>);
 
-/// Serves requests until the returned handle stops the server.
+/// A server that accepts requests.
+pub(crate) struct RunningServer {
+    handle: ServerHandle,
+    task: JoinHandle<io::Result<()>>,
+}
+
+impl RunningServer {
+    /// Returns true if the server serves no more. Before a stop, it has panicked: for example, the system has given it
+    /// no thread.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// Stops accepting connections. If `is_orderly`, waits for the requests in flight.
+    pub(crate) async fn stop(&self, is_orderly: bool) {
+        self.handle.stop(is_orderly).await;
+    }
+}
+
+/// Serves requests until the returned server is stopped.
 pub(crate) fn serve<I, S, B>(
     socket: TcpListener,
     tls: Option<ServerConfig>,
     bounds: Bounds,
     app: impl Fn() -> I + Clone + Send + 'static,
-) -> io::Result<ServerHandle>
+) -> io::Result<RunningServer>
 where
     I: IntoServiceFactory<S, Request>,
     S: ServiceFactory<Request, Config = AppConfig, Error = Error> + 'static,
@@ -113,9 +132,7 @@ where
         }
     };
     let server = builder?.run();
-    let handle = server.handle();
-    actix_rt::spawn(server);
-    Ok(handle)
+    Ok(RunningServer { handle: server.handle(), task: actix_rt::spawn(server) })
 }
 
 fn accept(bounds: &Bounds, stream: TcpStream) -> Result<Accepted<TcpStream>, DispatchError> {

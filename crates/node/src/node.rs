@@ -8,12 +8,12 @@ mod waiting;
 
 use std::sync::Arc;
 
-use actix_web::{dev::ServerHandle, web};
+use actix_web::web;
 use sealpost_service::Sealpost;
 use sealpost_web::WebState;
 
 use self::reload::Reloader;
-use crate::composition::Components;
+use crate::{composition::Components, listening::RunningServer};
 
 /// A running node.
 ///
@@ -22,9 +22,9 @@ pub struct Node {
     base_url: String,
     listening_url: String,
     ops_url: Option<String>,
-    api: ServerHandle,
+    api: RunningServer,
     pages: web::Data<WebState>,
-    ops: Option<ServerHandle>,
+    ops: Option<RunningServer>,
     components: Arc<Components>,
     reloader: Reloader,
 }
@@ -50,10 +50,11 @@ impl Node {
         &self.components.sealpost
     }
 
-    /// Returns `false` if a worker thread has panicked. Such a thread is not started again, so the process must be
-    /// restarted.
+    /// Returns `false` if a worker thread or an HTTP server has panicked. Such a part is not started again, so the
+    /// process must be restarted.
     pub fn is_whole(&self) -> bool {
-        self.components.is_whole()
+        let mut servers = [Some(&self.api), self.ops.as_ref()].into_iter().flatten();
+        self.components.is_whole() && !servers.any(RunningServer::has_ended)
     }
 
     /// Returns true if the key provider has withdrawn the keys ([`KeySettings::recheck`]). The process must then end,

@@ -47,7 +47,10 @@ impl Socket {
             headers.insert("x-did-api-key", HeaderValue::try_from(key).unwrap());
         }
         match tungstenite::client(request, connect(url)) {
-            Ok((socket, _)) => Ok(Self(socket)),
+            Ok((socket, response)) => {
+                assert!(response.headers().contains_key("ratelimit"));
+                Ok(Self(socket))
+            }
             Err(HandshakeError::Failure(Error::Http(response))) => Err(response.status().as_u16()),
             Err(error) => panic!("no handshake: {error}"),
         }

@@ -56,7 +56,7 @@ impl RateLimit {
     }
 
     /// Returns the names and values of both headers.
-    pub(super) fn headers(&self) -> [(HeaderName, HeaderValue); 2] {
+    pub(crate) fn headers(&self) -> [(HeaderName, HeaderValue); 2] {
         [(RATELIMIT_POLICY, self.policy.clone()), (RATELIMIT, self.remaining.clone())]
     }
 }

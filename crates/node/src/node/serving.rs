@@ -3,13 +3,13 @@
 
 use std::{net::TcpListener, sync::Arc};
 
-use actix_web::{App, dev::ServerHandle, middleware::from_fn, web};
+use actix_web::{App, middleware::from_fn, web};
 use sealpost_api::{AdminState, ApiState, ConnectionProblems};
 use sealpost_web::{ConsoleState, WebState};
 
 use crate::{
     error::{Failure, NodeError},
-    listening::{self, AnonymousConnections, Bounds, tls::ReloadableCertificate},
+    listening::{self, AnonymousConnections, Bounds, RunningServer, tls::ReloadableCertificate},
     operations::{self, OperationsState},
     settings::Settings,
 };
@@ -22,7 +22,7 @@ pub(super) fn serve_api(
     api: web::Data<ApiState>,
     certificate: Option<&Arc<ReloadableCertificate>>,
     anonymous: Arc<AnonymousConnections>,
-) -> Result<(ServerHandle, web::Data<WebState>), NodeError> {
+) -> Result<(RunningServer, web::Data<WebState>), NodeError> {
     let bounds = bounds(settings, workers(settings), anonymous, api.as_ref().into());
     let pages = web::Data::new(WebState::new(api.clone(), &settings.web));
     let served = pages.clone();
@@ -36,9 +36,9 @@ pub(super) fn serve_api(
             .default_service(web::to(sealpost_web::no_such_page))
     };
     let tls = certificate.map(ReloadableCertificate::config).transpose()?;
-    let handle = listening::serve(socket, tls, bounds, make)
+    let running = listening::serve(socket, tls, bounds, make)
         .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))?;
-    Ok((handle, pages))
+    Ok((running, pages))
 }
 
 /// Starts the server of the operations address: health checks, metrics, and the console if operators are configured.
@@ -47,7 +47,7 @@ pub(super) fn serve_operations(
     socket: TcpListener,
     state: OperationsState,
     console: Option<web::Data<AdminState>>,
-) -> Result<ServerHandle, NodeError> {
+) -> Result<RunningServer, NodeError> {
     let bounds = bounds(settings, 1, anonymous_connections(settings), state.api.as_ref().into());
     let state = web::Data::new(state);
     let console = console.map(|admin| {

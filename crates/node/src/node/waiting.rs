@@ -2,7 +2,7 @@
 
 use std::{io, net::TcpListener, sync::Arc};
 
-use actix_web::{App, HttpRequest, HttpResponse, dev::ServerHandle, web};
+use actix_web::{App, HttpRequest, HttpResponse, web};
 use sealpost_api::ConnectionProblems;
 use zeroize::Zeroizing;
 
@@ -10,7 +10,7 @@ use super::serving::{anonymous_connections, bounds};
 use crate::{
     clock::SystemClock,
     error::{Failure, NodeError},
-    listening::{self, tls::ReloadableCertificate},
+    listening::{self, RunningServer, tls::ReloadableCertificate},
     settings::{
         ProviderName, Settings,
         base_url::BaseUrl,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The HTTP servers of a node that waits for its keys. They respond to almost all requests with status 503.
-pub(super) struct Waiting(Vec<ServerHandle>);
+pub(super) struct Waiting(Vec<RunningServer>);
 
 impl Waiting {
     /// Starts the servers on the sockets, which the node itself uses after the wait. At the operations address,

@@ -27,7 +27,7 @@ async fn relay(
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
     // Checks the handshake first, because a request that cannot become a WebSocket must not count as a connection.
-    let (response, session, messages) = accept_handshake(&request, payload)?;
+    let (mut response, session, messages) = accept_handshake(&request, payload)?;
     let credentials = credentials_in_headers(request.headers())?;
     let asked = KeyRequest { credentials, body: webhook_id(&request), memory: None };
     let address = request_source(&app, &request).address;
@@ -36,6 +36,9 @@ async fn relay(
     });
     let opened = opened.await?;
     let limits = limits_of(&opened, Counted::Requests);
+    for (name, value) in limits.iter().flat_map(|limits| limits.headers()) {
+        response.headers_mut().insert(name, value);
+    }
     let relay = opened.result.map_err(|error| Problem::Service { error, limits })?;
     let connection = request.conn_data::<ConnectionRecord>().cloned().unwrap_or_default();
     connection.upgrade();
