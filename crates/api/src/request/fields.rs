@@ -274,8 +274,6 @@ impl Fields {
     /// Refuses the body if it has a member that was not read. Ignores `api_key_id`, which the caller checks if
     /// necessary.
     fn refuse_unknown(mut self) -> Result<(), Refusal> {
-        // A key in the header replaces this member, but the member must still have its type.
-        self.api_key_id()?;
         if !self.known.contains(&API_KEY_ID) {
             self.known.push(API_KEY_ID);
         }

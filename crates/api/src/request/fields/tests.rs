@@ -172,9 +172,7 @@ fn missing_and_invalid_members_are_refused_before_unknown_ones() {
 
 #[test]
 fn api_key_id_is_a_known_member_of_each_body() {
-    assert_eq!(read_example(r#"{"webhook_id":"x","api_key_id":"7"}"#), Ok(()));
-    let number = read_example(r#"{"webhook_id":"x","api_key_id":7}"#);
-    assert_eq!(number, Err(invalid("api_key_id", "must be a string")));
+    assert_eq!(read_example(r#"{"webhook_id":"x","api_key_id":7}"#), Ok(()));
 }
 
 #[test]
