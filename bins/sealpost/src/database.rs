@@ -6,17 +6,23 @@ pub(crate) mod migrate;
 pub(crate) mod moving;
 pub(crate) mod restore;
 
+use std::io::ErrorKind;
+
 use sealpost_node::DatabaseUrl;
 
 use crate::fault::Fault;
 
-/// Refuses an embedded database whose file does not exist.
+/// Refuses an embedded database whose file does not exist, or is in a folder that this user cannot read.
 pub(crate) fn refuse_missing(url: &DatabaseUrl) -> Result<(), Fault> {
-    match url {
-        DatabaseUrl::Sqlite(file) if !file.exists() => Err(Fault::new(format!(
-            "the database {} does not exist: give its location with --data-dir or --database-url",
-            file.display()
+    let DatabaseUrl::Sqlite(file) = url else { return Ok(()) };
+    let shown = file.display();
+    match file.try_exists() {
+        Ok(true) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Fault::new(format!(
+            "the database {shown} cannot be reached ({error}): run the command as the user of the server"
         ))),
-        DatabaseUrl::Postgres(_) | DatabaseUrl::Sqlite(_) => Ok(()),
+        Ok(false) | Err(_) => Err(Fault::new(format!(
+            "the database {shown} does not exist: give its location with --data-dir or --database-url"
+        ))),
     }
 }

@@ -32,6 +32,12 @@ pub(crate) fn start(
 
 /// Parses a log filter. Hides the start-up lines of actix, unless the filter mentions actix.
 pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
+    if let Some(item) = text.split(',').find(|item| !has_effect(item)) {
+        return Err(Fault::new(format!(
+            "--log is not a filter: {item:?} is neither a level nor TARGET=LEVEL: give error, warn, info, debug, trace or \
+             off, or a list such as info,access=debug"
+        )));
+    }
     let parse = |text: &str| {
         EnvFilter::try_new(text).map_err(|error| {
             Fault::caused(
@@ -46,4 +52,57 @@ pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
         return parse(&format!("{text},actix_server=warn"));
     }
     Ok(filter)
+}
+
+/// Returns false for a word that [`EnvFilter`] takes for the target of log lines, although no line has this target. The
+/// log would then be empty.
+fn has_effect(item: &str) -> bool {
+    match item.split_once(['=', '[']) {
+        Some((target, _)) => !target.contains(char::is_whitespace),
+        None => {
+            item.parse::<LevelFilter>().is_ok()
+                || TARGETS.iter().any(|target| item.starts_with(target))
+        }
+    }
+}
+
+/// The first words of targets that a filter may name without a level.
+const TARGETS: [&str; 3] = ["access", "actix", "sealpost"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_that_would_empty_the_log_is_refused() {
+        for accepted in [
+            "info",
+            "WARN",
+            "off",
+            "0",
+            "5",
+            "",
+            "info,",
+            "info,access=debug",
+            "sealpost",
+            "sealpost_node::journal",
+            "info,actix_server",
+            "[request]=debug",
+            "access[request]",
+        ] {
+            assert!(filter(accepted).is_ok(), "{accepted}");
+        }
+        for refused in [
+            "warning",
+            "inof",
+            "fatal",
+            "7",
+            "info access=debug",
+            "info, debug",
+            "info,acces",
+            "a=b=c",
+        ] {
+            assert!(filter(refused).is_err(), "{refused}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import itertools
 import json
 import unittest
 from datetime import datetime, timedelta, timezone
@@ -60,6 +61,17 @@ class Service:
         return response
 
 
+class Drip(httpx.AsyncByteStream, httpx.SyncByteStream):
+    """A body that never ends."""
+
+    def __iter__(self):
+        return itertools.repeat(b" ")
+
+    async def __aiter__(self):
+        for part in self:
+            yield part
+
+
 def page_of(kind, next_cursor):
     entry = {"at": "2026-01-01T00:00:00.000Z", "kind": kind, "actor": "owner", "client_address": None, "detail": None}
     return httpx.Response(200, json={"entries": [entry], "next_cursor": next_cursor})
@@ -106,6 +118,10 @@ class Transport(unittest.TestCase):
         self.assertEqual(json.loads(service.requests[0].content)["api_key_id"], "")
         with self.assertRaisesRegex(ValueError, "the token is empty"):
             client(Service(), login=None, token="")
+
+    def test_a_token_with_a_line_break_is_refused_without_its_text(self):
+        with self.assertRaisesRegex(ValueError, "^the token has a line break or another control character$"):
+            client(Service(), login=None, token="kt_1\n")
 
     def test_a_request_that_may_have_been_processed_is_not_repeated(self):
         service = Service(httpx.ReadError("connection reset"))
@@ -175,6 +191,34 @@ class Transport(unittest.TestCase):
         page = httpx.Response(200, text="<html>", headers={"Content-Type": "text/html"})
         with self.assertRaisesRegex(ApiError, "check the URL"):
             client(Service(page)).send("bob", "one")
+
+    def test_a_success_of_a_proxy_is_not_a_response_of_the_service(self):
+        for kind in ("text/plain", "application/octet-stream", "application/xhtml+xml"):
+            service = Service(httpx.Response(200, text="ok", headers={"Content-Type": kind}))
+            with self.assertRaisesRegex(ApiError, "check the URL"):
+                client(service).send("bob", "one")
+        for response in (httpx.Response(204), httpx.Response(304), httpx.Response(200, json="ok")):
+            with self.assertRaisesRegex(ApiError, "check the URL"):
+                client(Service(response)).send("bob", "one")
+        plain = httpx.Response(200, text="eyJ", headers={"Content-Type": "text/plain"})
+        self.assertEqual(client(Service(plain)).status_list("1"), "eyJ")
+
+    def test_an_incomplete_response_is_a_lost_response(self):
+        problem_json = {"Content-Type": "application/problem+json"}
+        cut = [httpx.Response(status, text='{"envelope_id": "env', headers=problem_json) for status in (200, 502)]
+        undecodable = httpx.DecodingError("not gzip")
+        client(service := Service(*cut, undecodable, httpx.Response(200, json=SENT))).send("bob", "one")
+        self.assertEqual(len(service.requests), 4)
+        with self.assertRaises(Unreachable) as raised:
+            client(Service(cut[0])).webhooks.delete("wh_1")
+        self.assertTrue(raised.exception.may_have_been_processed)
+
+    def test_a_body_must_be_complete_in_time(self):
+        response = httpx.Response(200, headers={"Content-Type": "application/json"}, stream=Drip())
+        with mock.patch("sealpost.responses.monotonic", itertools.count().__next__):
+            with self.assertRaisesRegex(Unreachable, "not complete in time"):
+                client(Service(response), token="kt_1", login=None, retry=Retry(tries=1)).send("bob", "one")
+        self.assertTrue(response.is_closed)
 
     def test_an_account_is_opened_without_credentials(self):
         account = client(Service(httpx.Response(200, json=ACTIVATED)), login=None, api_key=None).open_account("Bob")
@@ -246,6 +290,13 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         service = Service(page_of("login", "c"), page_of("logout", None))
         kinds = [entry.kind async for entry in self.client(service).account.activity()]
         self.assertEqual(kinds, ["login", "logout"])
+
+    async def test_a_body_must_be_complete_in_time(self):
+        response = httpx.Response(200, headers={"Content-Type": "application/json"}, stream=Drip())
+        with mock.patch("sealpost.responses.monotonic", itertools.count().__next__):
+            with self.assertRaisesRegex(Unreachable, "not complete in time"):
+                await self.client(Service(response), token="kt_1", login=None, retry=Retry(tries=1)).send("bob", "one")
+        self.assertTrue(response.is_closed)
 
     async def test_concurrent_requests_share_a_login(self):
         service = Service(*[httpx.Response(200, json=SENT)] * 8)

@@ -3,14 +3,14 @@ export class SealpostError extends Error {
   override readonly name: string = "SealpostError";
 }
 
-/** The part of a request that errors and retries need. */
+/** The part of a request that errors and retries need. It contains no credentials. */
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
 }
 
-/** The service did not respond. */
+/** No complete response of the service arrived. */
 export class Unreachable extends SealpostError {
   override readonly name: string = "Unreachable";
   /** False if the request never left this machine, as far as the platform reveals this. */
@@ -49,7 +49,7 @@ export class ApiError extends SealpostError {
 
   constructor(
     readonly request: SentRequest,
-    response: Response,
+    response: Pick<Response, "status" | "headers">,
     /** All members of the problem document, such as `unmet` and `checks`. */
     readonly problem: ProblemMembers,
   ) {

@@ -122,11 +122,23 @@ export class Relay {
     const running = new Set<Promise<void>>();
     const ended = new Promise<number>((resolve) => socket.on("close", resolve));
     socket.on("error", () => {}); // The connection closes after an error.
+    let silence: NodeJS.Timeout | undefined;
+    const expectFrame = () => {
+      clearTimeout(silence);
+      // A paused socket reads no frames.
+      if (!socket.isPaused) silence = setTimeout(() => socket.terminate(), SILENCE_MAX_MS).unref();
+    };
+    socket.on("ping", expectFrame);
+    const resume = () => {
+      if (!socket.isPaused) return;
+      socket.resume();
+      expectFrame();
+    };
     const waiting: Delivery[] = [];
     const next = () => {
       while (running.size < IN_FLIGHT_MAX && !signal.aborted) {
         const delivery = waiting.shift();
-        if (delivery === undefined) return socket.resume();
+        if (delivery === undefined) return resume();
         const work = this.#answer(socket, delivery).finally(() => {
           running.delete(work);
           next();
@@ -138,16 +150,20 @@ export class Relay {
       const delivery = deliveryOf(String(data));
       if (delivery !== undefined) waiting.push(delivery);
       if (running.size >= IN_FLIGHT_MAX) socket.pause();
+      expectFrame();
       next();
     });
-    socket.resume();
+    resume();
     const stopped = new Promise<undefined>((resolve) => {
       if (signal.aborted) resolve(undefined);
       signal.addEventListener("abort", () => resolve(undefined), { once: true });
     });
     const code = await Promise.race([ended, stopped]);
     if (code === undefined) {
-      await Promise.race([Promise.all(running), pause(DRAIN_MAX_MS)]);
+      const drained = new AbortController();
+      void Promise.allSettled(running).then(() => drained.abort());
+      await pause(DRAIN_MAX_MS, drained.signal);
+      socket.resume(); // Reads the close frame of the service.
       socket.close();
       return;
     }
@@ -161,7 +177,8 @@ export class Relay {
       responded = await this.#handler(headers, body);
     } catch (fault) {
       if (fault instanceof InvalidSignature) responded = 401;
-      else console.error("sealpost: the handler failed:", fault);
+      // The members of an error can contain credentials.
+      else console.error("sealpost: the handler failed:", fault instanceof Error ? fault.stack : fault);
     }
     // Without a connection, the service sends the delivery again.
     if (socket.readyState !== WebSocket.OPEN) return;
@@ -209,18 +226,19 @@ function opened(url: URL, headers: Record<string, string>): Promise<WebSocket> {
       socket.pause(); // Until there is a handler of messages.
       resolve(socket);
     });
-    socket.on("error", (cause) => reject(new Disconnected(`no connection to ${url}`, { cause })));
+    const fail = (cause: unknown) => reject(new Disconnected(`no connection to ${url}`, { cause }));
+    socket.on("error", fail);
     socket.on("unexpected-response", (request, response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
+      response.on("error", fail);
       response.on("end", () => {
         request.destroy();
         const { statusCode: status = 0, headers: received } = response;
         const fields = Object.entries(received).map(([name, value]): [string, string] => [name, String(value)]);
-        const refusal = new Response(Buffer.concat(chunks), { status: Math.max(status, 200), headers: fields });
+        const refusal = { status, headers: new Headers(fields), text: Buffer.concat(chunks).toString() };
         const sent = { method: "GET", url: String(url), headers: new Headers() };
-        errorOf(sent, refusal).then((error) => reject(error ?? new Disconnected(`status ${status}`)), reject);
+        reject(errorOf(sent, refusal) ?? new Disconnected(`status ${status}`));
       });
     });
   });
@@ -272,6 +290,8 @@ const STABLE_MS = 60_000;
 /** Longest wait for running handlers at the end. */
 const DRAIN_MAX_MS = 15_000;
 const HANDSHAKE_MS = 10_000;
+/** Longest time without a frame. The service sends a ping every 20 seconds. */
+const SILENCE_MAX_MS = 60_000;
 const FRAME_BYTES_MAX = 1024 * 1024;
 /** Statuses that another try does not change. */
 const REFUSED = new Set([400, 401, 403, 404]);

@@ -71,15 +71,11 @@ export class Transport {
     if (body !== undefined) sent.headers.set("Content-Type", "application/json");
     if (this.apiKey !== undefined) sent.headers.set("X-DID-API-Key", this.apiKey);
     const content = body === undefined ? null : stringify(body);
-    const response = await this.#repeat(() => this.#authenticated(sent, content));
-    const text = await response.text();
-    if (!response.headers.get("Content-Type")?.includes("json")) return text;
-    // The times in the examples of the OpenAPI document stay texts.
-    const result = name === "GET /openapi.json" ? JSON.parse(text) : parse(text);
+    const result = await this.#repeat(() => this.#authenticated(sent, content));
     return result as Operations[Name]["result"];
   }
 
-  async #repeat(send: () => Promise<Response>): Promise<Response> {
+  async #repeat(send: () => Promise<unknown>): Promise<unknown> {
     for (let tries = 1; ; tries++) {
       try {
         return await send();
@@ -93,58 +89,88 @@ export class Transport {
   }
 
   /** Adds the token to a request. Logs in again after a 401. */
-  async #authenticated(request: SentRequest, body: string | null): Promise<Response> {
+  async #authenticated(request: SentRequest, body: string | null): Promise<unknown> {
     const session = needsCredentials(request) ? this.session() : undefined;
     if (session === undefined) return this.#exchange(request, body);
-    request.headers.set("Authorization", `Bearer ${await session}`);
+    const token = await session;
     try {
-      return await this.#exchange(request, body);
+      return await this.#exchange(request, body, token);
     } catch (fault) {
       const isRejected = fault instanceof ApiError && fault.status === 401;
       if (!isRejected || !this.discard(session)) throw fault;
     }
-    request.headers.set("Authorization", `Bearer ${await this.session()}`);
-    return this.#exchange(request, body);
+    return this.#exchange(request, body, await this.session());
   }
 
   async #logIn({ accountId, loginSecret }: Login): Promise<string> {
     const url = `${this.#options.url}/v1/auth/login`;
     const headers = new Headers({ "Content-Type": "application/json" });
     const body = JSON.stringify({ account_id: accountId, login_secret: loginSecret });
-    const response = await this.#exchange({ method: "POST", url, headers }, body);
-    const { session_token } = (await response.json()) as { session_token: string };
-    return session_token;
+    const result = await this.#exchange({ method: "POST", url, headers }, body);
+    return (result as { session_token: string }).session_token;
   }
 
-  /** Sends a request once and reads the whole response. */
-  async #exchange(request: SentRequest, body: string | null): Promise<Response> {
-    const { method, url, headers } = request;
+  /** Sends a request once, and returns the JSON value or the text of the response. Errors do not contain the token. */
+  async #exchange(request: SentRequest, body: string | null, token?: string): Promise<unknown> {
+    const { method, url } = request;
+    const headers = new Headers(request.headers);
+    if (token !== undefined) headers.set("Authorization", `Bearer ${token}`);
     const signal = AbortSignal.timeout(this.#options.timeoutMs);
-    let response: Response;
+    let response: ReadResponse;
     try {
       const received = await this.#options.fetch(url, { method, headers, body, signal, redirect: "manual" });
-      response = new Response(await received.text(), received);
+      response = { status: received.status, headers: received.headers, text: await received.text() };
     } catch (cause) {
       throw new Unreachable(request, cause);
     }
-    const error = await errorOf(request, response);
+    const error = errorOf(request, response);
     if (error) throw error;
-    return response;
+    if (returnsText(request)) return response.text;
+    try {
+      // The times in the examples of the OpenAPI document stay texts.
+      return url.endsWith("/openapi.json") ? JSON.parse(response.text) : parse(response.text);
+    } catch {
+      // The error of the parser may quote a secret.
+      throw new Unreachable(request, new SyntaxError("the response is not complete JSON"));
+    }
   }
 }
 
+/** A response with its whole body. */
+export interface ReadResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
 /** Returns the error of a response, or undefined for a success. */
-export async function errorOf(request: SentRequest, response: Response): Promise<ApiError | undefined> {
+export function errorOf(request: SentRequest, response: ReadResponse): ApiError | undefined {
   const kind = response.headers.get("Content-Type") ?? "";
-  if (response.ok && /^(application\/|text\/plain)/.test(kind)) return undefined;
-  const isProblem = kind.startsWith("application/problem+json");
-  const problem: ProblemMembers = isProblem ? ((await response.json()) as ProblemMembers) : {};
+  const expected = returnsText(request) ? /^(application\/|text\/plain)/ : /^application\/.*json/;
+  if (response.status >= 200 && response.status < 300 && expected.test(kind)) return undefined;
+  const problem = kind.startsWith("application/problem+json") ? problemOf(response.text) : {};
   const Kind = (problem.code && BY_CODE[problem.code]) || ApiError;
   return new Kind(request, response, problem);
+}
+
+/** Returns no members for a text that is not a JSON object. */
+function problemOf(text: string): ProblemMembers {
+  try {
+    return { ...JSON.parse(text) };
+  } catch {
+    return {};
+  }
 }
 
 /** Returns whether the operation of a request accepts credentials. */
 function needsCredentials({ url }: SentRequest): boolean {
   const path = new URL(url).pathname;
-  return !UNAUTHENTICATED.some((suffix) => path.endsWith(suffix)) && !path.includes("/v1/status/");
+  return !UNAUTHENTICATED.some((suffix) => path.endsWith(suffix)) && !path.includes(STATUS_LISTS);
 }
+
+/** Returns whether the result of an operation is a text, not JSON. */
+function returnsText({ url }: SentRequest): boolean {
+  return new URL(url).pathname.includes(STATUS_LISTS);
+}
+
+const STATUS_LISTS = "/v1/status/";

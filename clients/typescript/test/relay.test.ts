@@ -4,6 +4,7 @@ import { on, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { format } from "node:util";
 
 import { type WebSocket, WebSocketServer } from "ws";
 
@@ -99,14 +100,18 @@ test("the handler gets verified events", async (context) => {
     const unknown = ["a frame of a newer service", '{"delivery": "0", "headers": null, "body": 7}'];
     statuses = await answers(socket, 3, ...unknown, frame(1), frame(2, changed), frame(3, signed("env_faulty")));
   });
-  context.mock.method(console, "error", () => {});
+  const errors: string[] = [];
+  context.mock.method(console, "error", (...parts: unknown[]) => errors.push(format(...parts)));
   const handle = (event: Event) => {
     assert.equal(event.kind, "envelope.received");
-    if (event.id === "env_faulty") throw new Error("a fault of the program");
+    if (event.id === "env_faulty") throw Object.assign(new Error("a fault of the program"), { token: "kt_1" });
   };
   await run(relay(client({ token: "kt_1", login: undefined }), "wh_1", handle, options));
   assert.deepEqual(statuses, { 1: 204, 2: 401, 3: 500 });
   assert.deepEqual(tokens(), ["Bearer kt_1"]);
+  assert.equal(errors.length, 1);
+  assert.match(errors[0] ?? "", /a fault of the program\n +at /);
+  assert.doesNotMatch(errors[0] ?? "", /kt_1/);
 });
 
 test("a response can have more than a status", async (context) => {
@@ -121,18 +126,54 @@ test("a response can have more than a status", async (context) => {
 });
 
 test("a lost connection is opened again", async (context) => {
+  const { setTimeout } = globalThis;
   let statuses: Answers = {};
-  context.mock.method(Math, "random", () => 1);
+  context.mock.method(globalThis, "setTimeout", (end: () => void, ms = 0) => setTimeout(end, ms < 30_000 ? 0 : ms));
   const { requests, client, run } = await fakeRelay(
     context,
     async (socket) => socket.close(1011),
     [503, "SERVICE_UNAVAILABLE"],
     [403, "KEY_INACTIVE", { "Retry-After": "0" }],
+    [204, "", { "Content-Length": "0" }],
+    [304, "", { "Content-Length": "0" }],
+    [502, "", { "Content-Length": "500" }],
+    [200, "", { "Content-Type": "text/plain" }],
     async (socket) => void (statuses = await answers(socket, 1, frame(1))),
   );
   await run(relay(client(), "wh_1", onEvent, options));
-  assert.equal(requests.length, 4);
+  assert.equal(requests.length, 8);
   assert.deepEqual(statuses, { 1: 204 });
+});
+
+test("a silent connection is replaced, except while 32 handlers run", async (context) => {
+  const { setTimeout, clearTimeout } = globalThis;
+  let silence: (() => void) | undefined;
+  const timer = { unref: () => timer };
+  const arm = (end: () => void, ms?: number) => (ms === 60_000 ? ((silence = end), timer) : setTimeout(end, ms && 0));
+  context.mock.method(globalThis, "setTimeout", arm);
+  context.mock.method(globalThis, "clearTimeout", (set: unknown) => {
+    if (set === timer) silence = undefined;
+    else clearTimeout(set as NodeJS.Timeout);
+  });
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const { requests, client, run } = await fakeRelay(
+    context,
+    async (socket) => {
+      socket.ping();
+      await once(socket, "pong");
+      silence?.();
+    },
+    async (socket) => {
+      const answered = answers(socket, 33, ...Array.from({ length: 33 }, (_, number) => frame(number)));
+      while (silence !== undefined) await new Promise(setImmediate);
+      release();
+      await answered;
+      assert.notEqual(silence, undefined);
+    },
+  );
+  await run(relay(client(), "wh_1", () => released, options));
+  assert.equal(requests.length, 2);
 });
 
 test("lost connections that still count only delay the relay", async (context) => {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { inspect } from "node:util";
 
 import { ApiError, Sealpost, type SealpostOptions, Unreachable } from "../src/index.js";
 import { BY_CODE, MonthlyLimitExceeded, WebhookNotFound } from "../src/generated/errors.js";
@@ -206,6 +207,40 @@ test("each code has a class, and unknown codes are errors too", async () => {
 
 test("a page is not a response of the service", async () => {
   await assert.rejects(service(page(200)).client().send("bob", "one"), /check the URL/);
+});
+
+test("an error does not contain the token", async () => {
+  for (const reply of [problem(404, "KEY_NOT_FOUND"), problem(401, "UNAUTHORIZED"), page(502), broken("ECONNREFUSED")]) {
+    const { received, client } = service(reply);
+    const fault = await client({ token: "kt_1", retry: { tries: 1 } }).send("bob", "one").catch((error: unknown) => error);
+    assert.ok(fault instanceof ApiError || fault instanceof Unreachable);
+    assert.doesNotMatch(inspect(fault, { depth: null, showHidden: true }), /kt_1/);
+    assert.equal(received[0]?.headers.get("Authorization"), "Bearer kt_1");
+  }
+  assert.throws(() => service().client({ token: "kt_1\nkt_2" }), { message: "the token has a line break" });
+});
+
+test("a success of a proxy is not a response of the service", async () => {
+  const replies = ["text/plain", "application/octet-stream", "application/xhtml+xml"].map(
+    (kind) => () => new Response("ok", { headers: { "Content-Type": kind } }),
+  );
+  const empty = [204, 304].map((status) => () => new Response(null, { status }));
+  for (const reply of [...replies, ...empty]) {
+    const { received, client } = service(reply);
+    await assert.rejects(client().send("bob", "one"), (fault) => fault instanceof ApiError && /check the URL/.test(fault.message));
+    assert.equal(received.length, 1);
+  }
+  const plain = () => new Response("eyJ", { headers: { "Content-Type": "text/plain" } });
+  assert.equal(await service(plain).client().statusList("1"), "eyJ");
+});
+
+test("an incomplete response is a lost response", async () => {
+  const cut = (status: number) => () =>
+    new Response('{"envelope_id": "env', { status, headers: { "Content-Type": "application/problem+json" } });
+  const { received, client } = service(cut(200), cut(502));
+  assert.equal((await client().send("bob", "one")).envelope_id, "env_1");
+  assert.equal(received.length, 3);
+  await assert.rejects(service(cut(200)).client().webhooks.delete("wh_1"), (fault) => fault instanceof Unreachable && fault.mayHaveBeenProcessed);
 });
 
 test("an iterator follows the cursors", async () => {

@@ -15,7 +15,8 @@ use std::{
     thread,
 };
 
-use sealpost_domain::{Clock, ports::StoreError};
+use rustls::pki_types::CertificateDer;
+use sealpost_domain::{Clock, ports::StoreError, with_causes};
 use sealpost_service::{Issuer, Parts, PeriodicThread, Sealpost, refresh_issuer, unlock};
 use sealpost_storage::{Database, DatabaseUrl};
 use sealpost_wallet::Keyring;
@@ -141,8 +142,9 @@ impl Components {
             (Some(_), _) | (_, None) => None,
         };
         let gap = self.journal_keeper.as_ref().and_then(|keeper| keeper.journal.gap());
+        let log = self.sealpost.transparency_log.fault()?;
         let rights = self.database.missing_rights()?.map(|rights| rights.to_string());
-        Ok(urls.into_iter().chain(gap).chain(rights).collect())
+        Ok(urls.into_iter().chain(gap).chain(log).chain(rights).collect())
     }
 
     /// Returns `false` if a worker thread has panicked. Such a thread is not started again, so the process must be
@@ -190,9 +192,8 @@ impl Components {
             }
         });
         if let Err(error) = self.database.complete_file() {
-            let error: &dyn std::error::Error = &error;
             tracing::warn!(
-                error,
+                error = with_causes(&error),
                 "the write-ahead log stays beside the database, and belongs to it"
             );
         }
@@ -234,7 +235,7 @@ impl Shared {
             ..dispatcher.clone()
         };
         if let Some(file) = extra_roots {
-            add_roots(&mut dispatcher, file)?;
+            dispatcher.extra_roots.extend(read_extra_roots(file)?);
         }
         let dispatcher = Dispatcher::start(
             dispatcher,
@@ -337,15 +338,12 @@ fn address_policy(settings: &Settings) -> AddressPolicy {
     AddressPolicy { dev: settings.dev, ..settings.webhooks.dispatcher.policy.clone() }
 }
 
-/// Makes webhook requests trust the certificate authorities of a PEM file in addition to the public ones.
-fn add_roots(settings: &mut DispatcherSettings, file: &Path) -> Result<(), NodeError> {
+/// Reads the PEM file of certificate authorities that webhook requests trust in addition to the public ones.
+pub(crate) fn read_extra_roots(file: &Path) -> Result<Vec<CertificateDer<'static>>, NodeError> {
     let message = || format!("--webhook-extra-roots {} cannot be used", file.display());
     let pem = regular_file::read_text(file, ROOTS_BYTES_MAX)
         .map_err(|error| start_error(message(), error))?;
-    let roots = sealpost_webhooks::read_roots(pem.as_bytes())
-        .map_err(|error| start_error(message(), error))?;
-    settings.extra_roots.extend(roots);
-    Ok(())
+    sealpost_webhooks::read_roots(pem.as_bytes()).map_err(|error| start_error(message(), error))
 }
 
 fn start_error(

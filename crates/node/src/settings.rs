@@ -140,8 +140,8 @@ pub struct ConsoleSettings {
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
     /// The settings of the dispatcher, which sends events to webhooks. The node sets `policy.dev` from
-    /// [`Settings::dev`], and `events` from the service settings. The node also adds the certificates of the file
-    /// [`extra_roots`](WebhookSettings::extra_roots) to the dispatcher's own field `extra_roots`.
+    /// [`Settings::dev`], and `events` and `retention` from the service settings. The node also adds the certificates
+    /// of the file [`extra_roots`](WebhookSettings::extra_roots) to the dispatcher's own field `extra_roots`.
     pub dispatcher: DispatcherSettings,
     /// The path of a PEM file with certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,

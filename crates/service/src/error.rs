@@ -4,6 +4,8 @@ use sealpost_domain::{Refusal, ports::StoreError};
 use sealpost_storage::Abort;
 use sealpost_wallet::WalletError;
 
+use crate::transparency::kept::KeptFault;
+
 /// A refusal that the caller can act on, or a failure of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -54,6 +56,10 @@ impl Error {
             // channel. After `UnknownKekVersion`, the node loads the new key-encryption key within seconds.
             Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_))
             | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
+                Some(&Refusal::Unavailable)
+            }
+            // After a restore, the transparency log waits for an operator.
+            Self::Store(StoreError::Refused(cause)) if cause.is::<KeptFault>() => {
                 Some(&Refusal::Unavailable)
             }
             Self::InDoubt

@@ -89,5 +89,5 @@ pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
 pub use send::{Sending, command::*, message::*, send_batch::*};
 pub use settings::{Activation, Settings};
-pub use transparency::{TransparencyLog, proof::*};
+pub use transparency::{TransparencyLog, kept::find_log_fault, proof::*};
 pub use webhooks::{Webhooks, cursor::*, deliveries::*, relay::*, view::*};

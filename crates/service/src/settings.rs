@@ -73,7 +73,8 @@ pub struct Settings {
     pub activity_retention: Duration,
     /// Time for which an idempotency key is kept.
     pub idempotency_ttl: Duration,
-    /// The events that a new webhook can name. All nodes must be configured with the same version.
+    /// The events that a new webhook can name. All nodes must be configured with the same version, and the settings of
+    /// their dispatchers too.
     pub events: EventsVersion,
     /// Interval between runs of housekeeping.
     pub housekeeping_every: Duration,

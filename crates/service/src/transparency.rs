@@ -6,7 +6,7 @@
 
 mod append;
 mod files;
-mod kept;
+pub(crate) mod kept;
 pub(crate) mod logged_trail;
 pub(crate) mod proof;
 mod statement_cursor;
@@ -15,9 +15,9 @@ mod witnessed;
 
 use std::{sync::Arc, time::Duration};
 
-use sealpost_domain::ports::LogHead;
+use sealpost_domain::ports::{LogHead, StoreError};
 
-use self::statement_cursor::StatementCursor;
+use self::{kept::find_log_fault, statement_cursor::StatementCursor};
 use crate::{cache::aged_cache::AgedCache, sealpost::core::Core};
 
 /// Serves the files of the transparency log, and keeps the cosignatures of witnesses (other servers that check the
@@ -33,6 +33,13 @@ impl TransparencyLog {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         let head = Arc::new(AgedCache::new(HEAD_CACHED_FOR));
         Self { core, head, statement_cursor: Arc::default() }
+    }
+
+    /// Returns the reason why this node does not extend the log, for operators. `None` if the node extends it. Blocks
+    /// the thread.
+    pub fn fault(&self) -> Result<Option<String>, StoreError> {
+        let file = self.core.settings.checkpoint_file.as_ref();
+        file.map_or(Ok(None), |file| find_log_fault(&self.core.store, file))
     }
 }
 

@@ -17,13 +17,14 @@ mod test_sender;
 mod threads;
 mod worker_inboxes;
 
-use std::{error::Error, io, sync::Arc};
+use std::{io, sync::Arc};
 
 use awc::http::header::{HeaderValue, InvalidHeaderValue};
 use parking_lot::Mutex;
 use sealpost_domain::{
     Clock, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, Timestamp,
     ports::{Dispatch, EventSigner, FinishTest, Outbox, Relays},
+    with_causes,
 };
 use sealpost_wallet::{Keyring, WalletError};
 
@@ -127,9 +128,8 @@ impl Dispatcher {
         let held = threads.join(&self.inboxes);
         for batch in held.chunks(self.settings.bounds.release_batch_max.max(1)) {
             if let Err(error) = self.outbox.release(batch, self.clock.now()) {
-                let error: &(dyn Error + 'static) = &error;
                 tracing::warn!(
-                    error,
+                    error = with_causes(&error),
                     "cannot release the remaining deliveries; they are due when their leases end"
                 );
                 return;
@@ -190,8 +190,11 @@ impl Dispatch for Dispatcher {
     ) -> Option<String> {
         let keys = SigningKeys::unwrap(target, &self.keyring, self.signer.as_ref());
         let keys = keys.inspect_err(|error| {
-            let error: &(dyn Error + 'static) = error;
-            tracing::error!(error, webhook.id = %target.webhook_id, "cannot decrypt a signing secret");
+            tracing::error!(
+                error = with_causes(error),
+                webhook.id = %target.webhook_id,
+                "cannot decrypt a signing secret"
+            );
         });
         let timestamp = at.as_seconds().to_string();
         Some(keys.ok()?.sign(&event_id.to_string(), &timestamp, body, at))

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::kek_providers::{Provider, send_and_open};
 use crate::support::{
-    Client, Database, Identity, Process, SOON, Server, ask_python, eventually, on_both, run,
-    wait_until,
+    Client, Database, Identity, Process, SOON, Server, ask_python, binary, eventually, on_both,
+    run, wait_until,
 };
 
 on_both!(
@@ -81,6 +81,13 @@ fn an_unreachable_provider_is_tolerated_for_the_grace_period(database: &Database
     let server = serve(&database, &["--kek-recheck", "1s", "--kek-grace", "2s"]);
     fs::write(&provider.outage, "").unwrap();
     wait_until("the grace period ends", || is_waiting(&server));
+    let address = |url: &str| url.strip_prefix("http://").unwrap().to_owned();
+    let [api, ops] = [&*server.url, &*server.ops_url].map(address);
+    let data = database.data();
+    let doctor =
+        run(binary(&["doctor", "--data-dir", &data, "--listen", &api, "--ops-listen", &ops]));
+    let running = "used by a running Sealpost server";
+    assert_eq!(doctor.stdout.matches(running).count(), 2, "{}", doctor.stdout);
     fs::remove_file(&provider.outage).unwrap();
     wait_until("the server serves again", || serves_again(&server));
     Client::new(&server.url).send(&alice, &alice.key, "x").ok();

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Authority, Database, binary, on_both, run};
+use crate::support::{Authority, Database, Server, binary, on_both, run};
 
 on_both!(
     the_database_of_a_stopped_server_passes_all_checks,
@@ -152,7 +152,9 @@ fn settings_rejected_by_a_server_are_found() {
     for refused in ["--webhook-extra-roots=/nowhere", "--circuits=/nowhere", "--base-url=nowhere"] {
         finds(doctor(&database, &[refused]), "settings", "fail", "nowhere");
     }
-    finds(doctor(&database, &["--log=a=b=c"]), "settings", "fail", "--log");
+    for refused in ["--log=a=b=c", "--log=warning"] {
+        finds(doctor(&database, &[refused]), "settings", "fail", "--log");
+    }
     let unstated = [open, "--behind-tls-proxy"];
     finds(doctor(&database, &unstated), "settings", "fail", "--trusted-proxy none");
     let behind = [open, "--behind-tls-proxy", "--trusted-proxy=none"];
@@ -220,6 +222,18 @@ fn an_address_in_use_is_found() {
     let address = stranger.local_addr().unwrap();
     let listen = format!("--listen={address}");
     finds(doctor(&database, &[&listen]), "port", "fail", &address.to_string());
+}
+
+#[test]
+fn a_running_server_without_operations_address_is_no_finding() {
+    let database = Database::embedded();
+    let off = "--ops-listen=off";
+    let mut command = binary(&["serve", off, "--listen=127.0.0.1:0", "--data-dir"]);
+    command.arg(database.data());
+    let server = Server::start(command);
+    let listen = format!("--listen={}", server.url.strip_prefix("http://").unwrap());
+    finds(doctor(&database, &[&listen, off]), "port", "ok", "used by a running Sealpost server");
+    server.stop();
 }
 
 #[test]

@@ -47,6 +47,9 @@ fn reports_and_completes(scene: &Scene<'_>, fault: &str) {
 
     let done = database.operate(&["journal", "complete"]);
     assert!(done["entries"].as_u64().unwrap() >= 5, "{done}");
+    let trail = database.operate(&["audit", "list"]);
+    let newest = trail["entries"].as_array().unwrap().last().unwrap();
+    assert_eq!(newest["action"], "journal.complete", "{newest}");
     wait_until("no warning", || ready(&server) == "ok\n");
     server.new_identity();
     database.operate(&["key", "deactivate", &eve.key]);

@@ -9,6 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::{doctor, finds};
 use crate::support::{
     Database, Identity, Pairs, Receiver, Response, Server, binary, eventually, has, on_both,
     python, root, run, text as text_of, wait_until,
@@ -202,11 +203,20 @@ fn a_restored_log_is_not_extended_until_its_restart(database: &Database) {
             "DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept_{table}"
         ));
     }
-    let server = database.serve();
+    finds(doctor(database, &[]), "log", "warn", "sealpost admin log restart");
+    // The JSON log has the causes of an error too.
+    let server = database.serve_with(&["--log-format", "json"]);
+    assert!(server.readiness().1.contains("sealpost admin log restart"));
     server.new_identity();
     wait_until("the node reports the older log", || {
-        server.log().contains("lacks entries of the 2")
+        let is_report = |line: &str| {
+            line.contains("was not extended") && line.contains("lacks entries of the 2")
+        };
+        server.log().lines().any(is_report)
     });
+    let sent = text_of(&server.send(&alice, &alice.key, "a letter").ok(), "envelope_id");
+    let evidence = server.act(&alice, "/v1/channel/evidence", &json!({"envelope_id": sent}));
+    evidence.refused(503, "SERVICE_UNAVAILABLE");
     assert_eq!(grown(&server, 1), 1, "the log waits");
     assert_eq!(fs::read_to_string(database.kept_checkpoint()).unwrap().lines().nth(1), Some("2"));
     let restarted = database.operate(&["log", "restart"]);

@@ -183,5 +183,48 @@ fn files_of_another_owner_are_reported() {
     assert!(ended.stderr.contains("kek.lock") && ended.stderr.contains("chown"), "{ended:?}");
 }
 
+#[test]
+fn the_lock_of_a_key_file_in_a_folder_of_root_is_no_finding() {
+    let Some(database) = service() else { return };
+    serve_as_user(&database).stop();
+    let keys = Path::new(&database.data()).parent().unwrap().join("keys");
+    fs::create_dir(&keys).unwrap();
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::copy(database.kek_file(), keys.join("kek")).unwrap();
+    chown(keys.join("kek"), Some(USER), Some(USER)).unwrap();
+    fs::write(keys.join("kek.lock"), "").unwrap();
+    let given = format!("--kek-file={}", keys.join("kek").display());
+    finds(as_user(doctor(&database, &[&given])), "keys", "ok", "match the database");
+}
+
+#[test]
+fn a_journal_that_the_server_cannot_create_is_reported() {
+    let Some(database) = service() else { return };
+    serve_as_user(&database).stop();
+    let above = Path::new(&database.data()).parent().unwrap().join("new/journal");
+    let given = format!("--revocation-journal={}", above.display());
+    finds(as_user(doctor(&database, &[&given])), "journal", "fail", "permissions of its folder");
+}
+
+#[test]
+fn a_database_in_a_folder_of_another_user_is_not_reported_as_missing() {
+    let Some(database) = service() else { return };
+    serve_as_user(&database).stop();
+    chown(database.data(), Some(0), Some(0)).unwrap();
+    let above = Path::new(&database.data()).parent().unwrap().join("backup.db");
+    let source = format!("--from=sqlite:{}", database.file().display());
+    for command in [
+        database.admin_command(&["stats"]),
+        database.backup_to(&above),
+        binary(&["move", &source, "--to=postgres://localhost/x"]),
+    ] {
+        let ended = run(as_user(command));
+        assert_eq!(ended.status, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains("cannot be reached (Permission denied"), "{ended:?}");
+    }
+    let doctor = run(as_user(doctor(&database, &[])));
+    assert!(doctor.stdout.contains("cannot be reached (Permission denied"), "{doctor:?}");
+}
+
 /// The id of a user without an entry in the user database.
 const USER: u32 = 47_811;

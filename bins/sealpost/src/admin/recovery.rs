@@ -20,7 +20,8 @@ pub(super) fn recover(desk: &Desk, output: Output, args: &RecoverArgs) -> Result
 pub(super) fn journal(desk: &Desk, output: Output, command: &JournalCommand) -> Result<(), Fault> {
     let JournalCommand::Complete(keks) = command;
     desk.use_keys(keks)?;
-    output.show(&complete_journal(&desk.settings, &desk.database, &desk.clock)?)
+    let Desk { settings, database, operator, clock } = desk;
+    output.show(&complete_journal(settings, database, operator, clock)?)
 }
 
 /// Ends the transparency log and begins a new one, after a restore has removed entries that were already signed.

@@ -65,7 +65,7 @@ pub(crate) struct VerifyProofArgs {
 #[derive(Args)]
 pub(crate) struct WitnessArgs {
     /// Name of the witness: a URL without its scheme, such as witness.example.org
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = witness_name)]
     pub(crate) name: String,
     /// Folder of the two keys (Ed25519 and ML-DSA-44), which are created at the first start, and of the cosigned
     /// checkpoints. Never restore it from a backup: begin a new witness with another name instead
@@ -113,6 +113,14 @@ pub(crate) struct ListenArgs {
     pub(crate) json: bool,
 }
 
+/// Refuses a URL with its scheme, because a witness keeps its name permanently.
+fn witness_name(text: &str) -> Result<String, String> {
+    match text.split_once("://") {
+        Some((_, rest)) => Err(format!("give the URL without its scheme: {rest}")),
+        None => Ok(text.to_owned()),
+    }
+}
+
 /// Parses a public key of a log.
 fn log_key(text: &str) -> Result<VerifierKey, String> {
     let key = VerifierKey::parse(text).map_err(|fault| fault.to_string())?;
@@ -136,3 +144,15 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 }
 
 const KEYS: &str = "Keys (at least one)";
+
+#[cfg(test)]
+mod tests {
+    use super::witness_name;
+
+    #[test]
+    fn the_name_of_a_witness_has_no_scheme() {
+        assert_eq!(witness_name("w.example/a"), Ok("w.example/a".to_owned()));
+        let advice = "give the URL without its scheme: w.example/a".to_owned();
+        assert_eq!(witness_name("https://w.example/a"), Err(advice));
+    }
+}

@@ -61,7 +61,7 @@ pub(crate) struct InviteArgs {
 fn lifetime(text: &str) -> Result<Span, String> {
     match text.parse() {
         Ok(span @ Span(life)) if !life.is_zero() && life <= LIFETIME_MAX => Ok(span),
-        _ => Err("give a span of at most 10 years, such as 30d".to_owned()),
+        _ => Err("give a span above 0 and of at most 10 years, such as 30d".to_owned()),
     }
 }
 

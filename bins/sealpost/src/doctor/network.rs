@@ -11,7 +11,10 @@ use crate::http;
 
 pub(super) fn check(settings: &HttpSettings) -> Vec<Finding> {
     let ops = settings.ops_listen;
-    let is_running = ops.is_some_and(is_sealpost);
+    let is_running = match ops {
+        Some(ops) => responds(ops, "GET /metrics", &["sealpost_build_info", WAITING]),
+        None => responds(settings.listen, "GET /v1/doctor", &["/docs/errors/"]),
+    };
     let named = [("--listen", Some(settings.listen)), ("--ops-listen", ops)];
     let given = named.into_iter().filter_map(|(flag, address)| Some((flag, address?)));
     given.map(|(flag, address)| judge(flag, address, is_running)).collect()
@@ -30,10 +33,14 @@ fn judge(flag: &str, address: SocketAddr, is_running: bool) -> Finding {
     }
 }
 
-/// Returns true if the address serves the metrics of a Sealpost server.
-fn is_sealpost(address: SocketAddr) -> bool {
-    let response = http::request(address, "GET /metrics", "Accept: text/plain", "");
+/// Returns true if the response of an address contains one of the texts, by which a Sealpost server is recognised.
+fn responds(address: SocketAddr, method_and_path: &str, texts: &[&str]) -> bool {
+    let response = http::request(address, method_and_path, "Accept: text/plain", "");
     response.is_ok_and(|response| {
-        String::from_utf8_lossy(&response.body).contains("sealpost_build_info")
+        let body = String::from_utf8_lossy(&response.body);
+        texts.iter().any(|text| body.contains(text))
     })
 }
+
+/// The response of a server that waits for its key provider.
+const WAITING: &str = "waiting for the key provider";

@@ -151,7 +151,8 @@ fn networks(text: &str) -> Result<Networks, String> {
     if text.trim().eq_ignore_ascii_case("none") {
         return Ok(Networks(Vec::new()));
     }
-    text.split(',').map(network).collect::<Result<_, _>>().map(Networks)
+    let networks = text.split(',').map(network).collect::<Result<_, _>>();
+    networks.map(Networks).map_err(|advice| advice + ", or none")
 }
 
 /// Parses a network. A single address becomes a network of one address.
@@ -159,8 +160,7 @@ pub(super) fn network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
     let network = text.parse().or_else(|_no_network| address());
-    network
-        .map_err(|_no_address| "give a network, such as 10.0.0.0/8, an address, or none".to_owned())
+    network.map_err(|_no_address| "give a network, such as 10.0.0.0/8, or an address".to_owned())
 }
 
 impl From<&ApiArgs> for ApiSettings {
@@ -222,6 +222,7 @@ mod tests {
         for word in ["none", "NONE", " None"] {
             assert_eq!(networks(word), Ok(Networks(Vec::new())));
         }
-        assert!(networks("none,10.0.0.5").is_err());
+        assert!(networks("none,10.0.0.5").unwrap_err().ends_with("or none"));
+        assert!(!network("none").unwrap_err().contains("none"));
     }
 }

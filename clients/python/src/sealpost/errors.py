@@ -15,9 +15,9 @@ class SealpostError(Exception):
 
 
 class Unreachable(SealpostError):
-    """The service did not respond."""
+    """No complete response of the service arrived."""
 
-    def __init__(self, cause: httpx.TransportError) -> None:
+    def __init__(self, cause: httpx.RequestError) -> None:
         self.request = cause.request
         self.may_have_been_processed = not isinstance(cause, UNSENT)
         """False if the request never left this machine. True if the service may have processed the request."""

@@ -4,6 +4,7 @@ use std::{io, sync::Arc};
 
 use actix_web::{HttpResponse, http::header, web::Bytes};
 use futures_util::stream;
+use sealpost_domain::with_causes;
 use sealpost_service::ExportPosition;
 
 use crate::state::ApiState;
@@ -19,8 +20,7 @@ pub fn exported_account(app: &ApiState, begun: ExportPosition) -> HttpResponse {
         async move {
             let portion = sealpost.accounts.export_portion(position).await;
             let portion = portion.inspect_err(|error| {
-                let error: &(dyn std::error::Error + 'static) = error;
-                tracing::error!(error, "the export of an account ended early");
+                tracing::error!(error = with_causes(error), "the export of an account ended early");
             });
             let portion = portion.map_err(io::Error::other)?;
             Ok::<_, io::Error>(portion.map(|(text, position)| (Bytes::from(text), position)))

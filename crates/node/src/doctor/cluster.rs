@@ -1,9 +1,10 @@
-//! Checks that the servers of one database share a public URL, and that the revocation journal lacks no revocation of
-//! the database.
+//! Checks that the servers of one database share a public URL, that the revocation journal lacks no revocation of the
+//! database, and that the database has the whole transparency log.
 
 use std::sync::Arc;
 
 use sealpost_domain::Clock;
+use sealpost_service::find_log_fault;
 use sealpost_storage::DatabaseUrl;
 
 use crate::{
@@ -11,11 +12,12 @@ use crate::{
     composition::base_urls,
     doctor::{database::Opened, finding::Finding},
     error::{NodeError, database_error},
-    journal::completion::gap_of,
+    journal::{completion::gap_of, recovery::checkpoint_file},
     settings::{Settings, base_url::BaseUrl},
 };
 
-/// Checks the public URL and the revocation journal. Returns no findings for a database with pending migrations.
+/// Checks the public URL, the revocation journal and the transparency log. Returns no findings for a database with
+/// pending migrations.
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let Some(opened) = opened.filter(|opened| opened.is_current) else { return Vec::new() };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -28,7 +30,17 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
         Ok(other) => other.map(|text| Finding::warn("base-url", text)),
         Err(error) => Some(Finding::fail("base-url", error.with_causes())),
     };
-    std::iter::once(journal).chain(url).collect()
+    let log = match log_fault(settings, opened) {
+        Ok(fault) => fault.map(|text| Finding::warn("log", text)),
+        Err(error) => Some(Finding::fail("log", error.with_causes())),
+    };
+    std::iter::once(journal).chain(log).chain(url).collect()
+}
+
+/// Returns a warning if a server would not extend the transparency log, because the database was restored.
+fn log_fault(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeError> {
+    let file = checkpoint_file(&settings.database, &opened.database)?;
+    file.map_or(Ok(None), |file| find_log_fault(&opened.database, &file).map_err(database_error))
 }
 
 /// Returns a warning if another running server has a public URL that differs from the configured one. Returns `None` if

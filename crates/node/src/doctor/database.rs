@@ -1,7 +1,7 @@
 //! Checks the database: reachability, server version, durability settings, connection limit, pending migrations, the
 //! rights of housekeeping and replica identities.
 
-use std::time::Duration;
+use std::{io::ErrorKind, path::Path, time::Duration};
 
 use sealpost_domain::ports::{OldestSnapshot, StoreError};
 use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption};
@@ -24,10 +24,9 @@ pub(super) struct Opened {
 pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<Opened> {
     let url = settings.database.database_url();
     if let DatabaseUrl::Sqlite(file) = &url
-        && !file.exists()
+        && let Some(finding) = unopened(file)
     {
-        let text = format!("the first start creates {}", file.display());
-        findings.push(Finding::ok("database", text));
+        findings.push(finding);
         return None;
     }
     if let Ok(Encryption::Weaker(mode)) = url.encryption(settings.database.storage.in_clear) {
@@ -56,6 +55,23 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
                 ),
             ));
             None
+        }
+    }
+}
+
+/// Returns a finding about a file that does not exist or cannot be reached. `None` if the file exists.
+fn unopened(file: &Path) -> Option<Finding> {
+    let shown = file.display();
+    match file.try_exists() {
+        Ok(true) => None,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let text = format!(
+                "{shown} cannot be reached ({error}): run this command as the user of the server"
+            );
+            Some(Finding::fail("database", text))
+        }
+        Ok(false) | Err(_) => {
+            Some(Finding::ok("database", format!("the first start creates {shown}")))
         }
     }
 }

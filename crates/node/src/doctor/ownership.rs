@@ -57,7 +57,11 @@ fn files(settings: &Settings) -> Vec<PathBuf> {
     if let Ok(source) = KeySource::new(&settings.keys, &settings.database)
         && let Some(file) = source.file()
     {
-        files.push(with_suffix(&resolve_links(file), ".lock"));
+        let lock = with_suffix(&resolve_links(file), ".lock");
+        // In a folder of root, only root adds keys. A server never opens the lock.
+        if fs::metadata(folder_of(&lock)).is_ok_and(|folder| folder.uid() != 0) {
+            files.push(lock);
+        }
     }
     match &settings.database.revocation_journal {
         JournalLocation::DataFolder => files.extend(journals(settings, database.as_deref())),

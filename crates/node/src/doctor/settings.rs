@@ -1,11 +1,11 @@
 //! Checks the settings of a server: fails for contradictions, and warns about values with unexpected effects.
 
 use crate::{
+    composition::read_extra_roots,
     doctor::finding::Finding,
     error::NodeError,
     files::{circuits, console, reserved_handles},
     keys::source::KeySource,
-    listening::tls,
     settings::{Settings, base_url::BaseUrl, checks},
 };
 
@@ -20,7 +20,7 @@ fn valid(settings: &Settings) -> Result<String, NodeError> {
     checks::check(settings)?;
     KeySource::new(&settings.keys, &settings.database)?;
     if let Some(file) = &settings.webhooks.extra_roots {
-        tls::read_certificates(file)?;
+        read_extra_roots(file)?;
     }
     circuits::read(settings.circuits.as_deref())?;
     reserved_handles::read(settings.reserved_handles.as_deref())?;
@@ -83,8 +83,9 @@ mod tests {
     fn a_missing_file_of_the_settings_fails() {
         let folder = tempfile::tempdir().unwrap();
         let missing = Some(folder.path().join("missing"));
-        let changes: [Change; 3] = [
+        let changes: [Change; 4] = [
             |settings, file| settings.circuits = file,
+            |settings, file| settings.webhooks.extra_roots = file,
             |settings, file| settings.console.password_file = file,
             |settings, file| settings.reserved_handles = file,
         ];

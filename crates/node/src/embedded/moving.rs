@@ -1,6 +1,10 @@
 //! Moves an embedded database into an empty PostgreSQL database.
 
-use std::{io, path::Path};
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::Path,
+};
 
 use sealpost_storage::{Database, DatabaseUrl, MoveSource, MovedRows, owned_file};
 
@@ -38,11 +42,20 @@ pub fn move_database(
     progress: &dyn Fn(&str, u64),
 ) -> Result<Moved, NodeError> {
     let from = owned_file::resolve_links(from);
-    if !from.is_file() {
-        return Err(NodeError::Database(Failure::new(format!(
-            "the database {} does not exist: give its file with --from sqlite:PATH",
-            from.display()
-        ))));
+    match fs::metadata(&from) {
+        Ok(found) if found.is_file() => {}
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(NodeError::Database(Failure::new(format!(
+                "the database {} cannot be reached ({error}): run the command as the user of the server",
+                from.display()
+            ))));
+        }
+        Ok(_) | Err(_) => {
+            return Err(NodeError::Database(Failure::new(format!(
+                "the database {} does not exist: give its file with --from sqlite:PATH",
+                from.display()
+            ))));
+        }
     }
     let cannot = |error: io::Error| {
         let message = format!("the database {} cannot be locked", from.display());

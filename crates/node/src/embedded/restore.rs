@@ -60,6 +60,10 @@ pub fn restore(
             "this command restores only the embedded database: for PostgreSQL use pg_restore, then `sealpost admin recover`",
         )));
     };
+    if let Some(keys) = keys {
+        // Refuses contradictory settings before the data folder is created.
+        KeySource::new(keys, settings)?;
+    }
     let database = owned_file::resolve_links(&database);
     let _lock = data_folder::lock_to_restore(&database)?;
     let work = owned_file::folder_of(&database).join(WORK_FOLDER);
@@ -195,6 +199,20 @@ mod tests {
     use sealpost_domain::{Account, AccountId, AccountSecrets, TokenHash, ports::Durability};
 
     use super::*;
+
+    #[test]
+    fn contradictory_keys_are_refused_before_the_data_folder_is_created() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = folder.path().join("new");
+        let settings = DatabaseSettings { data_dir, ..DatabaseSettings::default() };
+        let file = Some(folder.path().join("kek"));
+        let text = Some("1:AQEB".to_owned().into());
+        let keys = KeySettings { file, text, ..KeySettings::default() };
+        let operator = |store, clock| Operator::new(store, clock, "test".to_owned());
+        let refused = restore(&settings, Some(&keys), folder.path(), &[], operator);
+        assert!(matches!(refused, Err(NodeError::Contradiction(_))));
+        assert!(!settings.data_dir.exists());
+    }
 
     /// Each step is a point at which a crash may end the replacement. The test opens copies, because opening changes
     /// files.

@@ -1,9 +1,17 @@
 //! Completes a revocation journal that lacks revocations of its database, and detects such a journal.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
+use rustix::{
+    fs::{Access, access},
+    io::Errno,
+};
 use sealpost_domain::Clock;
-use sealpost_storage::Database;
+use sealpost_service::Operator;
+use sealpost_storage::{Database, owned_file};
 use serde::Serialize;
 
 use super::{
@@ -29,10 +37,11 @@ pub struct JournalCompleted {
 /// Writes the revocations that are in force into the journal of a database. Use this function after the journal has
 /// lost entries, or if the journal was created after the first revocations. Fails if the journal is off, or if the
 /// database is older than the journal. Servers may use the journal and the database at the same time. Revoked API
-/// tokens are not included, because the database has deleted them.
+/// tokens are not included, because the database has deleted them. The audit trail records the completion.
 pub fn complete_journal(
     settings: &DatabaseSettings,
     database: &Database,
+    operator: &Operator,
     clock: &Arc<dyn Clock>,
 ) -> Result<JournalCompleted, NodeError> {
     let refused = |text: &str| Err(NodeError::File(Failure::new(text)));
@@ -56,20 +65,41 @@ pub fn complete_journal(
     let at = clock.now();
     let entries: Vec<_> = acts.into_iter().map(|act| Entry { at, mark: Some(mark), act }).collect();
     file::complete(&own.path, &header, &entries).map_err(|fault| unusable(&own.path, fault))?;
+    let shown = own.path.display().to_string();
+    operator.record_completed_journal(&shown, entries.len()).map_err(|error| {
+        let message =
+            "the journal is complete, but not recorded in the audit trail: run the command again";
+        NodeError::Database(Failure::caused(message, error))
+    })?;
     Ok(JournalCompleted { journal: own.path, entries: entries.len() })
 }
 
 /// Returns a warning if the journal of a database lacks revocations. Returns `None` if the journal is complete or off.
-/// Changes nothing.
+/// Fails if the journal is missing and its folder cannot be written. Otherwise warns about such a folder. Changes
+/// nothing.
 pub(crate) fn gap_of(
     settings: &DatabaseSettings,
     database: &Database,
     clock: &Arc<dyn Clock>,
 ) -> Result<Option<String>, NodeError> {
     let Some(own) = OwnJournal::read(settings, database)? else { return Ok(None) };
+    let folder = owned_file::folder_of(&own.path);
+    let existing = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let denied = access(existing, Access::WRITE_OK | Access::EXEC_OK).err();
+    // A node would start, and keep its revocations in memory only.
+    if let Some(error) = denied.filter(|_| own.content.is_none()) {
+        return Err(unusable(&own.path, error));
+    }
     let header = own.header(database)?;
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0);
     let journal = Journal::new(own.path, header, Arc::clone(clock));
     let gap = journal.find_gap(mark).map_err(|fault| unusable(journal.path(), fault))?;
-    Ok(gap.map(|gap| gap.warning(journal.path())))
+    let read_only = |error: Errno| {
+        let folder = folder.display();
+        format!(
+            "the folder {folder} of the revocation journal is not writable ({error}), so that the journal keeps old acts, \
+             and the checkpoint of the transparency log is not kept: correct its permissions"
+        )
+    };
+    Ok(gap.map(|gap| gap.warning(journal.path())).or_else(|| denied.map(read_only)))
 }

@@ -39,8 +39,8 @@ pub(crate) struct SearchedMarks {
 /// The reason why an existing journal file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalFault {
-    #[error("the file cannot be read")]
-    Unreadable(#[from] io::Error),
+    #[error("the file cannot be read or written")]
+    Unusable(#[from] io::Error),
     #[error("the first line is not the header of a revocation journal of this version")]
     NoJournal,
 }
@@ -138,12 +138,15 @@ pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> 
     Ok(header)
 }
 
-/// Appends entries to the journal file and waits for the disk. Creates the file if it is missing.
+/// Appends entries to the journal file and waits for the disk. Creates the file if it is missing. If another process has
+/// created the file with another name, omits the marks, which belong to the name in `new`.
 pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
-    let (mut file, _) = open(path, new)?;
+    let (mut file, header) = open(path, new)?;
+    let is_own = header.journal == new.journal;
     // A crash may have left a line without its end. The line end separates it from the new lines.
     let mut lines = if ends_with_line_end(&mut file)? { String::new() } else { "\n".to_owned() };
-    lines.extend(entries.iter().map(|entry| entry.to_line()));
+    let marked = |entry: &Entry| Entry { mark: entry.mark.filter(|_| is_own), ..*entry };
+    lines.extend(entries.iter().map(|entry| marked(entry).to_line()));
     file.write_all(lines.as_bytes())?;
     file.sync_all()?;
     Ok(())

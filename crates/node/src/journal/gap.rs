@@ -10,7 +10,7 @@ pub(crate) enum JournalGap {
     /// The file lost acts: its mark `newest` is lower than `expected`, a mark that the database had some time before.
     /// Each transaction with acts raises the mark.
     Lost { newest: u64, expected: u64 },
-    /// The database had acts before the journal began.
+    /// The database can have acts from before the journal began.
     Partial,
 }
 

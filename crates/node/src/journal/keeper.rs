@@ -1,13 +1,13 @@
 //! Runs the background work of a revocation journal on a thread.
 
 use std::{
-    error::Error,
     io,
     ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use sealpost_domain::with_causes;
 use sealpost_service::PeriodicThread;
 use sealpost_storage::Database;
 
@@ -61,9 +61,8 @@ fn check(journal: &Journal, database: &Arc<Database>, expected: &mut u64) {
     match compared {
         Ok(mark) => *expected = mark,
         Err(error) => {
-            let error: &dyn Error = &error;
             tracing::warn!(
-                error,
+                error = with_causes(&error),
                 "cannot compare the database with the revocation journal; trying again"
             );
         }
@@ -73,8 +72,11 @@ fn check(journal: &Journal, database: &Arc<Database>, expected: &mut u64) {
 fn compact(journal: &Journal, retention: Duration) {
     let keep_from = journal.clock.now().minus(retention);
     if let Err(fault) = file::compact(&journal.path, keep_from) {
-        let error: &dyn Error = &fault;
-        tracing::warn!(error, file = %journal.path.display(), "the revocation journal cannot be compacted");
+        tracing::warn!(
+            error = with_causes(&fault),
+            file = %journal.path.display(),
+            "the revocation journal cannot be compacted"
+        );
     }
 }
 
@@ -83,7 +85,10 @@ const COMPACT_EVERY: Duration = Duration::from_hours(24);
 
 #[cfg(test)]
 mod tests {
-    use sealpost_domain::{ApiKeyId, Timestamp, ports::JournaledAct};
+    use sealpost_domain::{
+        ApiKeyId, Timestamp,
+        ports::{JournaledAct, RevocationJournal as _},
+    };
     use sealpost_storage::{DatabaseUrl, Settings};
 
     use super::*;
@@ -111,5 +116,25 @@ mod tests {
         let entries = file::read(&path).unwrap().unwrap().entries;
         let acts: Vec<_> = entries.iter().map(|entry| entry.act).collect();
         assert_eq!(acts, [JournaledAct::SessionsEnded, act]);
+    }
+
+    #[test]
+    fn a_journal_that_another_process_has_created_is_compared_under_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("revocations.log");
+        let url = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
+        let database = Arc::new(Database::open(&url, Settings::default()).unwrap());
+        database.migrate().unwrap();
+        let new = Header { journal: "0a".to_owned(), database: "0b".to_owned(), is_partial: false };
+        let other = Header { journal: "0c".to_owned(), ..new.clone() };
+        let journal = Journal::new(path.clone(), new, Arc::new(SystemClock));
+        assert_eq!(journal.name().as_deref(), Some("0a"));
+        std::fs::remove_file(&path).unwrap();
+        let act = JournaledAct::KeyRevoked(ApiKeyId::from_bytes([1; 16]));
+        let at = Timestamp::from_millis(1);
+        file::append(&path, &other, &[Entry { at, mark: Some(2), act }]).unwrap();
+        database.raise_journal_mark("0c", 2).unwrap();
+        assert!(!recover_if_older(&journal, &database).unwrap());
+        assert_eq!(journal.name().as_deref(), Some("0c"));
     }
 }

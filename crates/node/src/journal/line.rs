@@ -16,7 +16,7 @@ pub(crate) struct Header {
     pub(crate) journal: String,
     /// Id of the database to which the journal belongs.
     pub(crate) database: String,
-    /// True if the database had acts before this journal began, which the journal therefore lacks.
+    /// True if the database can have acts from before this journal began, which the journal therefore lacks.
     pub(crate) is_partial: bool,
 }
 

@@ -2,7 +2,6 @@
 //! be written.
 
 use std::{
-    error::Error,
     fmt,
     path::{Path, PathBuf},
     sync::{
@@ -15,6 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 use sealpost_domain::{
     Clock,
     ports::{JournaledAct, RevocationJournal},
+    with_causes,
 };
 
 use super::{
@@ -28,7 +28,8 @@ pub struct Journal {
     pub(super) path: PathBuf,
     /// The header that is written if the journal file must be created.
     pub(super) new: Header,
-    /// The name of the journal, from the header of the file. `None` until the file was created or read.
+    /// The name of the journal, from the header of the file. `None` until the journal is used. If the file could not be
+    /// created, the name in `new`: marks then rise in the database, and a file that is created later is partial.
     name: Mutex<Option<String>>,
     /// Whether acts are recorded with [marks](Entry::mark). False if the database is older than the journal: a new mark
     /// would make the database look up to date.
@@ -61,7 +62,7 @@ impl Journal {
         Ok(searched.mark)
     }
 
-    /// Returns the name of the journal. `None` if the file was neither created nor read.
+    /// Returns the name of the journal. `None` if the journal was not used yet.
     pub(super) fn known_name(&self) -> Option<String> {
         self.name.lock().clone()
     }
@@ -72,17 +73,31 @@ impl Journal {
 
     /// Returns a warning if the file lacks acts that the database has.
     pub(crate) fn gap(&self) -> Option<String> {
+        let pending = self.pending();
+        if pending > 0 {
+            let path = self.path.display();
+            return Some(format!(
+                "the revocation journal {path} cannot be written and lacks {pending} acts; a restore could undo \
+                 revocations: correct the permissions and the free space of its folder"
+            ));
+        }
         let gap = *self.gap.lock();
         gap.map(|gap| gap.warning(&self.path))
+    }
+
+    /// Reads the header again, because another process may have created a new file. If the file is missing, returns the
+    /// header for a new file.
+    pub(super) fn read_header(&self) -> Result<Header, JournalFault> {
+        let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
+        self.set_name(&header);
+        Ok(header)
     }
 
     /// Checks whether the file lacks acts of the database. Returns this gap; `None` if the file lacks no act.
     /// `expected` is a [mark](Entry::mark) that the database had some time before. The present mark of the database can
     /// be too high, because transactions append to the file only after their commit has raised the mark.
     pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
-        // Reads the header again, because another process may have created a new file.
-        let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
-        self.set_name(&header);
+        let header = self.read_header()?;
         let newest = self.newest_mark()?;
         if newest < expected {
             return Ok(Some(JournalGap::Lost { newest, expected }));
@@ -95,8 +110,8 @@ impl Journal {
         *self.gap.lock() = gap;
     }
 
-    /// Returns the header for a file that must be created. If a file with a known name has vanished, the new file has
-    /// the same name, because the database stores the journal's mark under this name.
+    /// Returns the header for a file that must be created. If a file with a known name has vanished, or could not be
+    /// created before, the new file has the same name, because the database stores the journal's mark under this name.
     fn header_of_new_file(&self) -> Header {
         match self.known_name() {
             Some(journal) => Header { journal, is_partial: true, ..self.new.clone() },
@@ -132,9 +147,8 @@ impl Journal {
     }
 
     fn log(&self, fault: &JournalFault) {
-        let error: &dyn Error = fault;
         tracing::error!(
-            error,
+            error = with_causes(fault),
             file = %self.path.display(),
             "the revocation journal cannot be written; a restore of the database could undo revocations"
         );
@@ -149,7 +163,12 @@ impl RevocationJournal for Journal {
         if self.known_name().is_none() {
             match file::ensure(&self.path, &self.new) {
                 Ok(header) => self.set_name(&header),
-                Err(fault) => self.log(&fault),
+                Err(fault) => {
+                    self.log(&fault);
+                    // An existing file can be readable only. Its name stays the name of the journal.
+                    let header = file::header(&self.path).ok().flatten();
+                    self.set_name(header.as_ref().unwrap_or(&self.new));
+                }
             }
         }
         self.known_name()
@@ -206,18 +225,36 @@ mod tests {
         let below = folder.path().join("folder");
         fs::write(&below, "a file in the place of the folder").unwrap();
         let journal = journal(below.join("revocations.log"));
-        assert_eq!(journal.name(), None);
-        journal.append(None, &[revoked(1)]);
-        journal.append(None, &[revoked(2)]);
+        // The name makes commits raise the mark in the database. So the database never counts as one without acts.
+        assert_eq!(journal.name().as_deref(), Some("0a"));
+        journal.append(Some(1), &[revoked(1)]);
+        journal.append(Some(2), &[revoked(2)]);
         assert_eq!(journal.pending(), 2);
+        assert!(journal.gap().unwrap().contains("lacks 2 acts"), "{:?}", journal.gap());
         fs::remove_file(&below).unwrap();
         journal.write_pending();
-        assert_eq!(journal.pending(), 0);
-        journal.append(Some(1), &[revoked(3)]);
+        assert_eq!((journal.pending(), journal.gap()), (0, None));
+        journal.append(Some(3), &[revoked(3)]);
         let content = file::read(journal.path()).unwrap().unwrap();
         let acts: Vec<_> = content.entries.iter().map(|entry| entry.act).collect();
         assert_eq!(acts, [revoked(1), revoked(2), revoked(3)]);
-        assert_eq!(journal.name().as_deref(), Some("0a"));
+        assert!(content.header.is_partial);
+    }
+
+    #[test]
+    fn acts_for_a_file_of_another_process_have_no_marks_of_another_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("folder");
+        fs::write(&below, "a file in the place of the folder").unwrap();
+        let journal = journal(below.join("revocations.log"));
+        journal.append(Some(7), &[revoked(1)]);
+        fs::remove_file(&below).unwrap();
+        let other = Header { journal: "0c".to_owned(), ..journal.new.clone() };
+        file::ensure(journal.path(), &other).unwrap();
+        journal.write_pending();
+        assert_eq!(journal.newest_mark().unwrap(), 0);
+        let content = file::read(journal.path()).unwrap().unwrap();
+        assert_eq!((content.header, content.entries[0].act), (other, revoked(1)));
     }
 
     #[test]

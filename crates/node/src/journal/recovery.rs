@@ -81,10 +81,11 @@ pub(super) fn recover_if_older(
     journal: &Journal,
     database: &Arc<Database>,
 ) -> Result<bool, NodeError> {
+    let unusable = |fault: file::JournalFault| unusable(journal.path(), fault);
+    let name = journal.read_header().map_err(unusable)?.journal;
     // Reads the mark of the file before the mark of the database. If a transaction commits between the two reads, the
     // database has the higher mark, and does not look older than the file.
-    let newest = journal.newest_mark().map_err(|fault| unusable(journal.path(), fault))?;
-    let Some(name) = journal.known_name() else { return Ok(false) };
+    let newest = journal.newest_mark().map_err(unusable)?;
     let mark = database.journal_mark(&name).map_err(database_error)?.unwrap_or(0);
     if mark >= newest {
         // Turns marks on again. An earlier call may have turned marks off and then failed, before another node raised
@@ -100,7 +101,7 @@ pub(super) fn recover_if_older(
     // Until the mark in the database is raised, new acts get no marks, and keep their order in the file. New marks
     // would be lower than the marks of the lost acts, and would place the new acts before the lost acts.
     journal.set_marks(false);
-    let content = file::read(journal.path()).map_err(|fault| unusable(journal.path(), fault))?;
+    let content = file::read(journal.path()).map_err(unusable)?;
     if let Some(content) = &content {
         recover(journal.path(), content, database, &journal.clock)?;
     }
@@ -301,10 +302,12 @@ fn warn_of_damage(path: &Path, content: &JournalContent) {
 }
 
 pub(super) fn unusable(path: &Path, cause: impl Error + Send + Sync + 'static) -> NodeError {
-    let message = format!(
-        "the revocation journal {} cannot be used: correct its permissions, or move it away",
-        path.display()
-    );
+    let advice = if path.exists() {
+        "correct its permissions, or move it away"
+    } else {
+        "correct the permissions of its folder, or give another file"
+    };
+    let message = format!("the revocation journal {} cannot be used: {advice}", path.display());
     NodeError::File(Failure::caused(message, cause))
 }
 

@@ -133,7 +133,7 @@ pub fn read(files: &TlsFiles, now: Timestamp) -> Result<ServerCertificate, NodeE
 }
 
 /// Reads the certificates of a PEM file. Rejects a file without a certificate.
-pub fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NodeError> {
+fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NodeError> {
     let message = || format!("the certificate file {} cannot be read", file.display());
     let text = regular_file::read_text(file, CHAIN_BYTES_MAX)
         .map_err(|error| NodeError::Tls(Failure::caused(message(), error)))?;

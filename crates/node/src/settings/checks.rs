@@ -8,6 +8,7 @@ use crate::error::{Failure, NodeError};
 /// Checks all settings that depend on each other, and refuses useless values of zero.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
+    check_ports(settings)?;
     check_zeros(settings)?;
     check_quorum(settings)?;
     check_console(settings)?;
@@ -37,6 +38,18 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
         return Err(invalid(format!(
             "{listen} is not loopback and would be served without TLS: give --tls-cert and --tls-key, put a TLS \
              proxy in front and give --behind-tls-proxy, or listen on 127.0.0.1"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses one address for the API and the operations. With port 0, each gets a port of its own.
+fn check_ports(settings: &Settings) -> Result<(), NodeError> {
+    let HttpSettings { listen, ops_listen: Some(ops), .. } = &settings.http else { return Ok(()) };
+    let is_any = listen.ip().is_unspecified() || ops.ip().is_unspecified();
+    if listen.port() != 0 && listen.port() == ops.port() && (is_any || listen.ip() == ops.ip()) {
+        return Err(invalid(format!(
+            "--listen {listen} and --ops-listen {ops} are one address: give one of them another port"
         )));
     }
     Ok(())
@@ -205,6 +218,19 @@ mod tests {
             let fault = with(url).unwrap_err().with_causes();
             assert!(fault.contains("--console-url must be") && !fault.contains("u:p"), "{fault}");
         }
+    }
+
+    #[test]
+    fn one_port_for_api_and_operations_is_refused() {
+        let mut settings = Settings::default();
+        let mut with = |address: &str| {
+            settings.http.listen = address.parse().unwrap();
+            settings.http.ops_listen = Some(settings.http.listen);
+            check(&settings)
+        };
+        with("127.0.0.1:0").unwrap();
+        let fault = with("127.0.0.1:8080").unwrap_err().with_causes();
+        assert!(fault.contains("--ops-listen"), "{fault}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, Timestamp,
     ports::{Closing, ClosingExtent, DeletedRows, Durability, StoreError},
+    with_causes,
 };
 use sealpost_storage::{Database, Transaction};
 use serde::Serialize;
@@ -146,9 +147,8 @@ fn finish(
                 }
             }
             Err(error) => {
-                let error: &dyn std::error::Error = &error;
                 tracing::error!(
-                    error,
+                    error = with_causes(&error),
                     "rows of a closed account were not deleted; housekeeping deletes them later"
                 );
                 break;

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use parking_lot::Mutex;
-use sealpost_domain::{Timestamp, ports::Durability};
+use sealpost_domain::{Timestamp, ports::Durability, with_causes};
 use sealpost_storage::Database;
 
 use super::bearer::{Bearer, BearerHash};
@@ -38,8 +38,10 @@ impl BearerUses {
             tx.set_api_token_uses(&api_tokens, hour)
         });
         if let Err(error) = &stored {
-            let error: &dyn std::error::Error = error;
-            tracing::warn!(error, "the last use of sessions and API tokens was not stored");
+            tracing::warn!(
+                error = with_causes(error),
+                "the last use of sessions and API tokens was not stored"
+            );
         }
         stored.is_ok()
     }

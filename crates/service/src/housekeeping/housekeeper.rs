@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use sealpost_domain::{
     LeaseToken, Timestamp,
     ports::{Durability, Node},
+    with_causes,
 };
 
 use super::{
@@ -89,7 +90,7 @@ impl Housekeeper {
                 observe_snapshots(core);
             }
             if let Err(error) = core.review_keys() {
-                let error: &dyn std::error::Error = &error;
+                let error = with_causes(&error);
                 tracing::warn!(error, "cached keys were not compared with the database");
             }
         })?;
@@ -155,8 +156,7 @@ impl Housekeeper {
 /// Closes the connections of relays (webhooks whose receivers connect to the service) that must end.
 fn keep_relays(webhooks: &Webhooks, intervals: &mut RelayIntervals) {
     if let Err(error) = webhooks.keep_relays(intervals) {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, "the connections of relays were not checked");
+        tracing::warn!(error = with_causes(&error), "the connections of relays were not checked");
     }
 }
 
@@ -165,8 +165,10 @@ fn keep_relays(webhooks: &Webhooks, intervals: &mut RelayIntervals) {
 fn extend_log(log: &TransparencyLog, had_failed: bool) -> bool {
     let Err(error) = log.append_statements() else { return false };
     if !had_failed {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, "the transparency log was not extended; it is tried again");
+        tracing::warn!(
+            error = with_causes(&error),
+            "the transparency log was not extended; it is tried again"
+        );
     }
     true
 }
@@ -182,8 +184,11 @@ fn follow_up(
         Ok(false) => {}
         Ok(true) => drop(run_task(core, task, node, stop)),
         Err(error) => {
-            let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, task = task.name, "the work of a task was not looked up");
+            tracing::warn!(
+                error = with_causes(&error),
+                task = task.name,
+                "the work of a task was not looked up"
+            );
         }
     }
 }
@@ -198,8 +203,7 @@ fn record_node(core: &Core, id: LeaseToken, started_at: Timestamp) {
     let stored =
         core.store.write(Durability::Relaxed, |tx| tx.record_node(&node, now.minus(NODE_KEPT)));
     if let Err(error) = stored {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, "the row of this node was not stored");
+        tracing::warn!(error = with_causes(&error), "the row of this node was not stored");
     }
 }
 
@@ -215,8 +219,7 @@ fn observe_snapshots(core: &Core) {
             metrics::gauge!("sealpost_oldest_snapshot_transactions").set(transactions);
         }
         Err(error) => {
-            let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "the oldest snapshot was not looked up");
+            tracing::warn!(error = with_causes(&error), "the oldest snapshot was not looked up");
         }
     }
 }

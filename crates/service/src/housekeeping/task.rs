@@ -8,6 +8,7 @@ use std::{
 use sealpost_domain::{
     LeaseToken, Timestamp,
     ports::{CountedTable, Durability, HousekeepingTurn, StoreError, UncountedRows},
+    with_causes,
 };
 use sealpost_storage::Transaction;
 
@@ -57,8 +58,11 @@ pub(super) fn run_task(
     stop: &StopSignal,
 ) -> Option<Timestamp> {
     purge(core, task, node, stop).unwrap_or_else(|error| {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, task = task.name, "a housekeeping task failed; it runs again later");
+        tracing::warn!(
+            error = with_causes(&error),
+            task = task.name,
+            "a housekeeping task failed; it runs again later"
+        );
         None
     })
 }

@@ -4,7 +4,10 @@
 //! Each portion is one transaction, and a requested transfer is a row in the database. After a crash, any node
 //! continues with the next portion.
 
-use sealpost_domain::ports::{Durability, StoreError};
+use sealpost_domain::{
+    ports::{Durability, StoreError},
+    with_causes,
+};
 
 use super::{stop_signal::StopSignal, task::PAUSE};
 use crate::sealpost::core::Core;
@@ -13,9 +16,8 @@ use crate::sealpost::core::Core;
 /// webhook and revoking a key request a transfer for the key.
 pub(super) fn transfer_waiting(core: &Core, stop: &StopSignal) {
     if let Err(error) = transfer_all(core, stop) {
-        let error: &dyn std::error::Error = &error;
         tracing::warn!(
-            error,
+            error = with_causes(&error),
             "waiting envelopes were not transferred; the transfer continues later"
         );
     }

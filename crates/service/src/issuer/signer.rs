@@ -3,12 +3,13 @@
 //! The keys are few and never change, so each node keeps them decrypted in memory. A new key is published at once, but
 //! signs only some seconds later, when every node has loaded it.
 
-use std::{error::Error as _, io, ops::ControlFlow, sync::Arc, time::Duration};
+use std::{io, ops::ControlFlow, sync::Arc, time::Duration};
 
 use parking_lot::RwLock;
 use sealpost_domain::{
     Clock, Did, IssuerKey, IssuerKeyId, Timestamp,
     ports::{Durability, EventSigner, StoreError},
+    with_causes,
 };
 use sealpost_storage::{Database, Transaction};
 use sealpost_wallet::{IssuerSecret, Keyring, WalletError, random, verify_credential};
@@ -210,8 +211,10 @@ pub fn refresh_issuer(issuer: Arc<Issuer>) -> io::Result<PeriodicThread> {
 fn refresh(issuer: &Issuer, had_failed: bool) -> bool {
     let Err(error) = issuer.refresh() else { return false };
     if !had_failed {
-        let cause = error.source();
-        tracing::warn!(%error, cause, "new issuer keys cannot be loaded; the loaded ones stay in use");
+        tracing::warn!(
+            error = with_causes(&error),
+            "new issuer keys cannot be loaded; the loaded ones stay in use"
+        );
     }
     true
 }

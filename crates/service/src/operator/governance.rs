@@ -11,7 +11,7 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
-use super::lists::NO_ACCOUNT;
+use super::lists::NO_OPEN_ACCOUNT;
 use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A governance decision, as operators see it.
@@ -88,16 +88,17 @@ impl Operator {
     }
 
     /// Assigns an account to a partner (a group of accounts that operators can suspend together). Replaces the previous
-    /// partner of the account.
+    /// partner of the account. Fails if the account is closed or does not exist.
     pub fn assign_partner(
         &self,
         account: &AccountId,
         partner: &PartnerId,
     ) -> Result<PartnerAssigned, OperatorError> {
         self.perform(|tx| {
-            if !tx.set_partner(account, Some(partner))? {
-                return Err(NO_ACCOUNT.into());
+            if !tx.lock_account(account)? {
+                return Err(NO_OPEN_ACCOUNT.into());
             }
+            tx.set_partner(account, Some(partner))?;
             let partner = partner.as_str().to_owned();
             let detail = json!({"partner": partner});
             let assigned = PartnerAssigned { account_id: *account, partner };

@@ -80,6 +80,19 @@ impl Operator {
         Ok(done)
     }
 
+    /// Records in the audit trail that `entries` revocations were written into the revocation journal in the file
+    /// `journal`.
+    pub fn record_completed_journal(
+        &self,
+        journal: &str,
+        entries: usize,
+    ) -> Result<(), OperatorError> {
+        self.perform(|_tx| {
+            let detail = json!({"entries": entries});
+            Ok(((), ActionRecord::new("journal.complete", journal, Concerned::Service, detail)))
+        })
+    }
+
     fn close_again(
         &self,
         id: &AccountId,

@@ -9,8 +9,11 @@ use std::{
     process,
 };
 
-use sealpost_domain::ports::{LogHead, StoreError};
-use sealpost_storage::{Reader, owned_file};
+use sealpost_domain::{
+    ports::{LogHead, StoreError},
+    with_causes,
+};
+use sealpost_storage::{Database, Reader, owned_file};
 use sealpost_transparency::{Checkpoint, Note, TileTree};
 use thiserror::Error;
 
@@ -18,7 +21,7 @@ use super::stored::{read_tile, refused};
 
 /// The reason why the log is not extended.
 #[derive(Debug, Error)]
-pub(super) enum KeptFault {
+pub(crate) enum KeptFault {
     /// The database has another history than the kept checkpoint.
     #[error(
         "the transparency log in the database lacks entries of the {signed} that this node has seen signed ({file}): \
@@ -84,6 +87,21 @@ impl KeptCheckpoint {
     }
 }
 
+/// Compares the transparency log with the checkpoint in `file`. Returns the reason why a node with this file does not
+/// extend the log, for operators. `None` if the node extends it. Blocks the thread.
+pub fn find_log_fault(store: &Database, file: &Path) -> Result<Option<String>, StoreError> {
+    let kept = KeptCheckpoint::read(file);
+    let checked = kept.and_then(|kept| match (kept, store.read(Reader::log_head)?) {
+        (Some(kept), Some(head)) => store.read(|reader| kept.require(reader, &head)),
+        (None, _) | (_, None) => Ok(()),
+    });
+    match checked {
+        Ok(()) => Ok(None),
+        Err(KeptFault::Store(error)) => Err(error),
+        Err(fault) => Ok(Some(with_causes(&fault))),
+    }
+}
+
 /// Replaces the content of the file by `checkpoint`. Only logs a failure, because the log itself is intact.
 pub(super) fn keep(file: &Path, checkpoint: &str) {
     // The name contains the process id, because several nodes can share the folder.
@@ -95,7 +113,6 @@ pub(super) fn keep(file: &Path, checkpoint: &str) {
         fs::rename(&new, file)
     };
     if let Err(error) = replace() {
-        let (error, file): (&dyn std::error::Error, _) = (&error, file.display());
-        tracing::warn!(error, %file, "the checkpoint of the transparency log cannot be kept");
+        tracing::warn!(%error, file = %file.display(), "the checkpoint of the transparency log cannot be kept");
     }
 }

@@ -8,6 +8,7 @@ use sealpost_domain::{
         Durability, RelayAnswer, RelayConnection, RelayConnectionId, RelayEnd, RelayLink,
         StoreError,
     },
+    with_causes,
 };
 use sealpost_wallet::random;
 
@@ -72,8 +73,10 @@ impl Webhooks {
             Ok(core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?)
         };
         if let Err(error) = self.core.block(&self.core, delete).await {
-            let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "an ended connection of a relay still counts for some seconds");
+            tracing::warn!(
+                error = with_causes(&error),
+                "an ended connection of a relay still counts for some seconds"
+            );
         }
     }
 

@@ -131,6 +131,8 @@ async fn a_suspended_partner_blocks_the_keys_of_its_accounts() {
     assert_eq!(refused, Refusal::GovernanceBlocked { field: None });
     operator.restore_partner(&partner, "paid").unwrap();
     send(&world, &alice, &to).await.unwrap();
+    operator.close_account(&account).unwrap();
+    assert!(operator.assign_partner(&account, &partner).is_err(), "the account is closed");
 }
 
 #[tokio::test]

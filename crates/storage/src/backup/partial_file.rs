@@ -37,7 +37,12 @@ impl PartialFile {
         remove_leftovers(&owned_file::folder_of(target));
         let path = with_suffix(target, SUFFIX);
         let file = create_locked(&path).map_err(|error| {
-            let message = format!("{} cannot be created: {error}", path.display());
+            let shown = path.display();
+            let message = if error.kind() == io::ErrorKind::AlreadyExists {
+                format!("another backup writes {shown}: wait until it ends, or give another file")
+            } else {
+                format!("{shown} cannot be created: {error}")
+            };
             io::Error::new(error.kind(), message)
         })?;
         Ok(Self { path, file, target: target.to_owned() })

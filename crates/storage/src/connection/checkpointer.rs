@@ -14,6 +14,7 @@ use diesel::{
     SqliteConnection, connection::SimpleConnection as _, prelude::*, sql_query, sql_types::BigInt,
 };
 use parking_lot::{Condvar, FairMutex, Mutex};
+use sealpost_domain::with_causes;
 
 use crate::{
     connection::{
@@ -85,9 +86,8 @@ impl Checkpointer {
                         pause = if is_held { PAUSE_HELD } else { PAUSE };
                     }
                     Err(error) => {
-                        let error: &dyn std::error::Error = &error;
                         tracing::warn!(
-                            error,
+                            error = with_causes(&error),
                             "a checkpoint failed; another one runs after a commit"
                         );
                         pause = PAUSE_AFTER_FAILURE;

@@ -8,7 +8,7 @@ mod commit_threads;
 
 use std::thread;
 
-use sealpost_domain::ports::StoreError;
+use sealpost_domain::{ports::StoreError, with_causes};
 
 use self::commit_threads::{CommitThreads, NoResult};
 use crate::{
@@ -74,8 +74,7 @@ impl DurableCommits {
                 .map_err(unavailable)
                 .and_then(|mut conn| Ok(write_probe::end_commit(&mut conn, process)?));
             if let Err(error) = done {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "the hung commit cannot be ended");
+                tracing::warn!(error = with_causes(&error), "the hung commit cannot be ended");
             }
         });
         if let Err(error) = ended {

@@ -6,7 +6,6 @@
 //! the caller begins the transaction again on another connection.
 
 use std::{
-    error::Error,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -21,6 +20,7 @@ use r2d2::{
     HandleError, HandleEvent, ManageConnection,
     event::{CheckoutEvent, TimeoutEvent},
 };
+use sealpost_domain::with_causes;
 
 use crate::{
     connection::{
@@ -130,8 +130,7 @@ struct ErrorLog;
 
 impl HandleError<ConnectFault> for ErrorLog {
     fn handle_error(&self, error: ConnectFault) {
-        let error: &dyn Error = &error;
-        tracing::warn!(error, "cannot connect to the database; trying again");
+        tracing::warn!(error = with_causes(&error), "cannot connect to the database; trying again");
     }
 }
 

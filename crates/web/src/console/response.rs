@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use askama::Template;
+use sealpost_domain::with_causes;
 use sealpost_service::{Error, OperatorRole, SignedInOperator};
 
 use crate::{
@@ -95,8 +96,10 @@ pub(super) fn rejection_of(error: &Error) -> Rejection {
     if let Some(refusal) = error.refusal() {
         return Rejection::from(refusal);
     }
-    let error: &dyn std::error::Error = error;
-    tracing::error!(error, "the service failed to process a request of the console");
+    tracing::error!(
+        error = with_causes(error),
+        "the service failed to process a request of the console"
+    );
     Rejection {
         text: "The service failed to process the request. It may have been processed in part: look at the audit trail."
             .to_owned(),

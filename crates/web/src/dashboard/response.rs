@@ -17,6 +17,7 @@ use actix_web::{
 };
 use askama::Template;
 use sealpost_api::whole_seconds;
+use sealpost_domain::with_causes;
 use sealpost_service::Error;
 
 pub(crate) use flash::Flash;
@@ -159,8 +160,10 @@ impl PageResponse {
     /// status and the text of the refusal. Any other error is logged, and the page has status 500.
     pub(super) fn service_error(frame: Frame<'_>, error: &Error) -> Self {
         let Some(refusal) = error.refusal() else {
-            let error: &dyn std::error::Error = error;
-            tracing::error!(error, "the service failed to process a request of the dashboard");
+            tracing::error!(
+                error = with_causes(error),
+                "the service failed to process a request of the dashboard"
+            );
             return Self::internal_error(frame);
         };
         let rejection = Rejection::from(refusal);

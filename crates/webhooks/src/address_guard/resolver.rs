@@ -19,6 +19,7 @@ use hickory_resolver::{
     net::NetError,
     proto::rr::{Name, RecordType},
 };
+use sealpost_domain::with_causes;
 
 use crate::local_fault::LocalFault;
 
@@ -47,9 +48,8 @@ pub(crate) fn system() -> Rc<dyn NameResolver> {
     let resolver = TokioResolver::builder_tokio()
         .and_then(|builder| builder.with_options(options()).build())
         .inspect_err(|error| {
-            let error: &dyn std::error::Error = error;
             tracing::error!(
-                error,
+                error = with_causes(error),
                 "cannot read the resolver configuration, so no webhook with a host name can be reached: \
                  fix /etc/resolv.conf and restart"
             );

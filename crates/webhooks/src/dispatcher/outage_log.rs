@@ -1,8 +1,6 @@
 //! Logs an outage of the database once, instead of once for each failed call.
 
-use std::error::Error;
-
-use sealpost_domain::ports::StoreError;
+use sealpost_domain::{ports::StoreError, with_causes};
 
 /// Tracks whether calls of one kind to the database fail.
 #[derive(Debug)]
@@ -36,9 +34,8 @@ impl OutageLog {
             return;
         }
         if !self.is_failing {
-            let error: &(dyn Error + 'static) = error;
             tracing::error!(
-                error,
+                error = with_causes(error),
                 work = self.work,
                 "the dispatcher cannot use the database; retrying until the database is back"
             );

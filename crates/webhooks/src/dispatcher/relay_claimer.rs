@@ -56,19 +56,24 @@ impl RelayClaimer {
     pub(super) fn run(mut self) {
         let mut outage = OutageLog::new("claim for relays");
         while !self.shared.shutdown.is_raised() {
-            let has_more = outage.record(self.step());
+            let has_more = match self.step() {
+                // Without a query, the end of an outage is not known.
+                Ok(None) => None,
+                step => outage.record(step).flatten(),
+            };
             if !has_more.unwrap_or_default() {
                 self.shared.shutdown.sleep(POLL_INTERVAL);
             }
         }
     }
 
-    /// Claims once. Returns true if the next claim should follow without a pause.
-    fn step(&mut self) -> Result<bool, StoreError> {
+    /// Claims once. Returns true if the next claim should follow without a pause. Returns `None` if the step needed no
+    /// query of the database.
+    fn step(&mut self) -> Result<Option<bool>, StoreError> {
         // Claims nothing after a thread has ended unexpectedly, because the claimed deliveries would not be sent, or
         // their outcomes would not be recorded.
         if self.shared.is_broken() {
-            return Ok(false);
+            return Ok(None);
         }
         let (relays, now) = (Arc::clone(&self.shared.relays), self.clock.now());
         let attached = relays.take_attached();
@@ -81,7 +86,7 @@ impl RelayClaimer {
         }
         if relays.is_empty() {
             self.backlog.clear();
-            return Ok(false);
+            return Ok(is_search_due.then_some(false));
         }
         if is_search_due || self.search_after.is_some() {
             let found = self.outbox.relays_waiting(self.search_after, SEARCH_MAX)?;
@@ -94,7 +99,7 @@ impl RelayClaimer {
             ARRIVALS_MAX,
         )?);
         self.backlog.retain(|id| relays.is_connected(id));
-        self.claim(now)
+        self.claim(now).map(Some)
     }
 
     fn claim(&mut self, now: Timestamp) -> Result<bool, StoreError> {
@@ -142,3 +147,32 @@ const SEARCH_MAX: usize = 1_000;
 /// Maximum number of deliveries that one transaction makes claimable without a relay, because the URL of their webhook
 /// is no longer that of a relay.
 const LEAVE_BATCH_MAX: usize = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::{
+        dispatcher::shared_state::RunningThread,
+        tests::{
+            fixture::{TestClock, settings},
+            memory_outbox::MemoryOutbox,
+        },
+    };
+
+    #[test]
+    fn a_step_without_a_query_does_not_end_an_outage() {
+        let (settings, clock) = (Arc::new(settings()), Arc::new(TestClock::default()));
+        let shared = Arc::new(SharedState::new(&settings, 0));
+        let _threads: Vec<_> = (0..6).map(|_| RunningThread::start(&shared)).collect();
+        let (sender, _inbox) = unbounded_channel();
+        let workers = Arc::new(WorkerInboxes::new(vec![sender], Arc::clone(&shared)));
+        let (outbox, time) = (Arc::new(MemoryOutbox::default()), Arc::<TestClock>::clone(&clock));
+        let mut claimer = RelayClaimer::new(settings, workers, outbox, time, shared);
+        assert!(matches!(claimer.step(), Ok(None)));
+        clock.advance(SEARCH_INTERVAL);
+        assert!(matches!(claimer.step(), Ok(Some(false))));
+        assert!(matches!(claimer.step(), Ok(None)));
+    }
+}

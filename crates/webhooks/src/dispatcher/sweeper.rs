@@ -18,6 +18,7 @@ pub(super) struct Sweeper {
     shared: Arc<SharedState>,
     settings: Arc<Settings>,
     claim_outage: OutageLog,
+    release_outage: OutageLog,
 }
 
 impl Sweeper {
@@ -28,8 +29,8 @@ impl Sweeper {
         clock: Arc<dyn Clock>,
         shared: Arc<SharedState>,
     ) -> Self {
-        let claim_outage = OutageLog::new("claim");
-        Self { workers, outbox, clock, shared, settings, claim_outage }
+        let [claim_outage, release_outage] = ["claim", "release to relays"].map(OutageLog::new);
+        Self { workers, outbox, clock, shared, settings, claim_outage, release_outage }
     }
 
     /// Claims due deliveries until the shutdown.
@@ -86,8 +87,8 @@ impl Sweeper {
         });
         let held: Vec<_> =
             elsewhere.iter().map(|delivery| (delivery.id(), delivery.lease)).collect();
-        if let Err(error) = self.outbox.await_relay(&held, self.clock.now()) {
-            self.claim_outage.record_failure(&error);
+        if !held.is_empty() {
+            self.release_outage.record(self.outbox.await_relay(&held, self.clock.now()));
         }
         due
     }

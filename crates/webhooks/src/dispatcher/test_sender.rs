@@ -1,12 +1,13 @@
 //! Sends test events, which the owners of webhooks request, on a separate thread. Test events do not wait for
 //! deliveries, and do not count against the limits of deliveries.
 
-use std::{error::Error, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use parking_lot::Mutex;
 use sealpost_domain::{
     AttemptFailure, Clock, TestEvent, TestResult,
     ports::{EventSigner, FinishTest},
+    with_causes,
 };
 use sealpost_wallet::Keyring;
 use tokio::{
@@ -75,14 +76,20 @@ impl TestSender {
             TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());
         let webhook_id = event.target.webhook_id;
         let sender = sender.inspect_err(|error| {
-            let error: &(dyn Error + 'static) = error;
-            tracing::error!(error, webhook.id = %webhook_id, "cannot decrypt the signing secret of a test");
+            tracing::error!(
+                error = with_causes(error),
+                webhook.id = %webhook_id,
+                "cannot decrypt the signing secret of a test"
+            );
         });
         let Ok(sender) = sender else { return };
         let request = SignedRequest::build_test(&event, &sender.keys, self.clock.now());
         let request = request.inspect_err(|error| {
-            let error: &(dyn Error + 'static) = error;
-            tracing::error!(error, webhook.id = %webhook_id, "cannot build the request of a test");
+            tracing::error!(
+                error = with_causes(error),
+                webhook.id = %webhook_id,
+                "cannot build the request of a test"
+            );
         });
         let Ok(request) = request else { return };
         in_flight.spawn_local(async move {

@@ -14,6 +14,9 @@ use rustls::{
 /// Why a text contains no usable certificate authorities.
 #[derive(Debug, thiserror::Error)]
 pub enum RootsFault {
+    /// At least one certificate in the text is damaged.
+    #[error("a certificate in the text is damaged")]
+    Damaged(#[source] rustls::Error),
     /// The text contains no certificate.
     #[error("the text contains no certificate")]
     Empty,
@@ -27,6 +30,8 @@ pub fn read_roots(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, RootsFault
     let roots: Vec<_> = CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
         .map_err(RootsFault::Unreadable)?;
+    let mut store = RootCertStore::empty();
+    roots.iter().cloned().try_for_each(|root| store.add(root)).map_err(RootsFault::Damaged)?;
     if roots.is_empty() { Err(RootsFault::Empty) } else { Ok(roots) }
 }
 
@@ -63,6 +68,10 @@ mod tests {
             (
                 "-----BEGIN CERTIFICATE-----\n%\n-----END CERTIFICATE-----\n",
                 "the text is not valid PEM",
+            ),
+            (
+                "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                "a certificate in the text is damaged",
             ),
         ] {
             assert_eq!(read_roots(text.as_bytes()).unwrap_err().to_string(), fault, "{text}");

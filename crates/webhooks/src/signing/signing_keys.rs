@@ -1,9 +1,9 @@
 //! Decrypts the signing keys of a webhook and signs requests with them.
 
-use std::{error::Error, sync::Arc};
+use std::sync::Arc;
 
 use ring::hmac;
-use sealpost_domain::{Target, Timestamp, WebhookId, Wrapped, ports::EventSigner};
+use sealpost_domain::{Target, Timestamp, WebhookId, Wrapped, ports::EventSigner, with_causes};
 use sealpost_wallet::{Keyring, WalletError, WebhookSecret};
 
 use super::{
@@ -31,9 +31,8 @@ impl SigningKeys {
         let retiring = target.retiring.iter().filter_map(|retiring| {
             let key = unwrap_key(keyring, &target.webhook_id, &retiring.secret);
             let key = key.inspect_err(|error| {
-                let error: &(dyn Error + 'static) = error;
                 tracing::error!(
-                    error,
+                    error = with_causes(error),
                     webhook.id = %target.webhook_id,
                     "cannot decrypt a retiring signing secret; signing without it"
                 );

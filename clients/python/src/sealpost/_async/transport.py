@@ -12,7 +12,7 @@ from ..credentials import Login, needs_credentials
 from ..errors import ApiError, Unreachable
 from ..operation import Body, Operation, Result
 from ..operations import CREATE_SESSION
-from ..responses import error_of
+from ..responses import LimitedBody, error_of, result_of
 from ..retry import Retry
 
 
@@ -20,7 +20,7 @@ class AsyncTransport(httpx.AsyncClient):
     """An HTTP client with credentials, which repeats failed requests if this is safe."""
 
     def __init__(self, credentials: str | Login | None, *, retry: Retry, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(event_hooks={"response": [self._limit]}, **options)
         self.login = credentials if isinstance(credentials, Login) else None
         self._token = credentials if isinstance(credentials, str) else None
         self._lock = anyio.Lock()
@@ -34,8 +34,7 @@ class AsyncTransport(httpx.AsyncClient):
         response = await self.request(
             operation.method, operation.path.format(**path), json=content, headers=headers or {}
         )
-        is_json = "json" in response.headers["Content-Type"]
-        return operation.read(response.json() if is_json else response.text)
+        return result_of(operation, response)
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         tries = 0
@@ -82,9 +81,14 @@ class AsyncTransport(httpx.AsyncClient):
     async def _exchange(self, request: httpx.Request, **options: Any) -> httpx.Response:
         try:
             response = await super().send(request, **options)
-        except httpx.TransportError as cause:
+        except (httpx.DecodingError, httpx.TransportError) as cause:
             raise Unreachable(cause) from cause
         error = error_of(response)
         if error is not None:
             raise error
         return response
+
+    async def _limit(self, response: httpx.Response) -> None:
+        """Limits the time to read the body of a response."""
+        if self.timeout.read is not None:
+            response.stream = LimitedBody(response, self.timeout.read)

@@ -58,6 +58,9 @@ class Sealpost:
 
     `token` is an API token (`kt_…`). For the account itself, pass a `Login` and the API key to act as. Without both,
     only operations without credentials work, such as `open_account` and `recover`.
+
+    `timeout_s` limits the time to connect, each pause while a request is sent and until its response begins, and the
+    time to read the body of the response.
     """
 
     def __init__(
@@ -74,6 +77,8 @@ class Sealpost:
             raise ValueError("pass either token or login")
         if token == "":
             raise ValueError("the token is empty")
+        if token is not None and not token.isprintable():
+            raise ValueError("the token has a line break or another control character")
         self._credentials = login if token is None else token
         self._http = Transport(
             self._credentials,

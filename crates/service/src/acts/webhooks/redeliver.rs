@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, DeliveryId, EventId, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, FailureRange},
+    with_causes,
 };
 use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
@@ -136,8 +137,10 @@ impl Webhooks {
             let changed = match self.core.store.write(Durability::Durable, make_due) {
                 Ok(changed) => changed,
                 Err(error) => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "deliveries of a webhook were not made due at once");
+                    tracing::warn!(
+                        error = with_causes(&error),
+                        "deliveries of a webhook were not made due at once"
+                    );
                     break;
                 }
             };
@@ -206,8 +209,10 @@ impl Webhooks {
             let limit = left.min(portion);
             let next = match self.recover_portion(key, query, &failed(limit), now) {
                 Err(error) if recovered > 0 => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "not all failed deliveries were made due");
+                    tracing::warn!(
+                        error = with_causes(&error),
+                        "not all failed deliveries were made due"
+                    );
                     let (more, dry_run) = (true, false);
                     return Ok(Recovered { webhook_id, matched, recovered, more, dry_run });
                 }

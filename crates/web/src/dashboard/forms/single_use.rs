@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use actix_web::web;
+use sealpost_domain::with_causes;
 use sealpost_service::{Sealpost, SentForm, new_form_id};
 
 use super::fields::Form;
@@ -103,8 +104,10 @@ pub(crate) async fn store_result(sealpost: &Sealpost, form: &SentForm, flash: &F
 }
 
 fn log_lost_result(error: &sealpost_service::Error) {
-    let error: &dyn std::error::Error = error;
-    tracing::error!(error, "the result of a form is not stored or not found for a repetition");
+    tracing::error!(
+        error = with_causes(error),
+        "the result of a form is not stored or not found for a repetition"
+    );
 }
 
 /// Returns a new id for a form on a page. If the random source fails, the id is empty, and the form is rejected when

@@ -1,9 +1,9 @@
 //! Starts delivery attempts and signs their requests. Takes the decrypted signing keys and open connections of a target
 //! from a cache. If they are not cached, decrypts the keys and opens new connections.
 
-use std::{error::Error, rc::Rc, time::Instant};
+use std::{rc::Rc, time::Instant};
 
-use sealpost_domain::{LeasedDelivery, Timestamp};
+use sealpost_domain::{LeasedDelivery, Timestamp, with_causes};
 
 use super::{DeliveryWorker, RunningAttempt, WorkerContext, attempt_span::AttemptSpan};
 use crate::{
@@ -50,8 +50,11 @@ impl DeliveryWorker {
         let events = self.context.settings.events;
         let request = SignedRequest::build(delivery, events, &sender.keys, now);
         let request = request.inspect_err(|error| {
-            let error: &(dyn Error + 'static) = error;
-            tracing::error!(error, event.id = event_id(delivery), "cannot build a webhook request");
+            tracing::error!(
+                error = with_causes(error),
+                event.id = event_id(delivery),
+                "cannot build a webhook request"
+            );
         });
         Some((sender, request.ok()?))
     }
@@ -71,9 +74,8 @@ impl DeliveryWorker {
                 Some(sender)
             }
             Err(error) => {
-                let error: &(dyn Error + 'static) = &error;
                 tracing::error!(
-                    error,
+                    error = with_causes(&error),
                     webhook.id = %id,
                     "cannot decrypt the signing secret of a webhook; its deliveries wait"
                 );

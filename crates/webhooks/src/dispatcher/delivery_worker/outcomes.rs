@@ -1,11 +1,11 @@
 //! Processes finished attempts: updates the health of the target, decides the outcome (success, retry or no further
 //! attempt), and passes the outcome to the thread that writes to the database.
 
-use std::{error::Error, sync::mpsc, time::Duration};
+use std::{sync::mpsc, time::Duration};
 
 use sealpost_domain::{
     AttemptFailure, AttemptResult, LeasedDelivery, Outcome, Timestamp, WebhookId,
-    ports::Relays as _,
+    ports::Relays as _, with_causes,
 };
 use tokio::task::{Id, JoinError};
 
@@ -23,8 +23,10 @@ use crate::{
 impl DeliveryWorker {
     pub(super) fn finish(&mut self, finished: Result<(Id, FinishedAttempt), JoinError>) {
         let (id, (report, duration)) = finished.unwrap_or_else(|join_error| {
-            let error: &(dyn Error + 'static) = &join_error;
-            tracing::error!(error, "an attempt panicked; counted as a failed attempt");
+            tracing::error!(
+                error = with_causes(&join_error),
+                "an attempt panicked; counted as a failed attempt"
+            );
             (join_error.id(), (Ok(AttemptReport::failed(AttemptFailure::Protocol)), Duration::ZERO))
         });
         let Some(attempt) = self.in_flight.remove(&id) else { return };
