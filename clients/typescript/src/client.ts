@@ -72,7 +72,9 @@ export class Sealpost {
   constructor(options: SealpostOptions) {
     if (options.token !== undefined && options.login !== undefined) throw new TypeError("pass either token or login");
     // The error of a header would contain the token.
-    if (/[\r\n]/.test(options.token?.trim() ?? "")) throw new TypeError("the token has a line break");
+    if (/[\0\r\n]/.test(options.token?.trim() ?? "")) throw new TypeError("the token has a line break or a null character");
+    const { username, password } = new URL(options.url);
+    if (username || password) throw new TypeError("the URL has a user");
     this.#hasCredentials = (options.token ?? options.login) !== undefined;
     const url = options.url.replace(/\/+$/, "");
     this.transport = new Transport({

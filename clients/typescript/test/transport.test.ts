@@ -217,7 +217,8 @@ test("an error does not contain the token", async () => {
     assert.doesNotMatch(inspect(fault, { depth: null, showHidden: true }), /kt_1/);
     assert.equal(received[0]?.headers.get("Authorization"), "Bearer kt_1");
   }
-  assert.throws(() => service().client({ token: "kt_1\nkt_2" }), { message: "the token has a line break" });
+  assert.throws(() => service().client({ token: "kt_1\nkt_2" }), { message: "the token has a line break or a null character" });
+  assert.throws(() => service().client({ url: "http://user@example.org" }), { message: "the URL has a user" });
 });
 
 test("a success of a proxy is not a response of the service", async () => {

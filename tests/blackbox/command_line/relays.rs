@@ -89,7 +89,7 @@ fn a_signal_ends_a_registration_without_a_response() {
         let _connection = silent.accept().unwrap();
         process.terminate();
         assert_eq!(process.ended(SOON), Some(1));
-        assert!(process.stderr().contains("if sealpost webhooks list shows"), "{way}");
+        assert!(process.stderr().contains("created_at in sealpost webhooks list --json"), "{way}");
     }
 }
 

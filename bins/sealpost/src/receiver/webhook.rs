@@ -14,7 +14,8 @@ pub(super) async fn register(
     tokio::select! {
         registered = TemporaryWebhook::register(client.clone(), url) => Ok(registered?),
         () = signals.next() => Err(Fault::new(format!(
-            "stopped before the service responded: if sealpost webhooks list shows a webhook {url}, delete it"
+            "stopped before the service responded: if created_at in sealpost webhooks list --json shows that this command \
+             created a webhook {url}, delete it"
         ))),
     }
 }

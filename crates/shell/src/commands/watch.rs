@@ -49,12 +49,16 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     // Replaces the state last: a check that fails before leaves the change to the next check.
     let state = fs::canonicalize(&args.state).unwrap_or_else(|_missing| args.state.clone());
     let written = replace_private(&state, proof.text.as_bytes());
+    let written = written.map_err(ShellError::of_file(&args.state, "written"));
     // Each change of the key appends an entry to the log, even if a later change undoes it. So another entry number
     // means that the key was changed.
-    match before.filter(|before| before.file.index != proof.file.index) {
-        Some(before) => Err(changed(&before.statement.text, &proof.statement.text)),
-        None => written.map_err(ShellError::of_file(&args.state, "written")),
+    let Some(before) = before.filter(|before| before.file.index != proof.file.index) else {
+        return written;
+    };
+    if let Err(error) = &written {
+        output::warn("the next check reports this change again", error);
     }
+    Err(changed(&before.statement.text, &proof.statement.text))
 }
 
 /// Reads the proof of the last check. Returns `None` if there is no state file.

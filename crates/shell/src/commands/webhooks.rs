@@ -14,7 +14,7 @@ use sealpost_domain::RELAY_URL;
 use serde::Serialize;
 use serde_json::json;
 
-use super::ProfileClient;
+use super::{ProfileClient, stop_signal};
 use crate::{
     cli::{
         CallArgs, ChangeArgs, RecoverArgs, RedeliverArgs, RegisterArgs, RotateSecretArgs,
@@ -116,8 +116,13 @@ async fn make_secret<T: Serialize>(
     secret_of: impl FnOnce(&mut T) -> &mut String,
 ) -> Result<(), ShellError> {
     let Some(file) = file else { return output::result(&call.await?, json) };
+    let stop = stop_signal()?;
     let created = create_private(&file).map_err(ShellError::of_file(&file, "created"))?;
-    let mut response = call.await.inspect_err(|_refused| drop(fs::remove_file(&file)))?;
+    let called = tokio::select! {
+        response = call => response.map_err(ShellError::from),
+        () = stop => Err(ShellError::Interrupted),
+    };
+    let mut response = called.inspect_err(|_failed| drop(fs::remove_file(&file)))?;
     let secret = secret_of(&mut response);
     let filled = fill(created, format!("{secret}\n").as_bytes());
     if filled.is_ok() {
