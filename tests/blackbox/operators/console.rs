@@ -13,6 +13,7 @@ on_both!(
     each_form_performs_its_act,
     a_form_that_is_sent_twice_acts_once,
     a_wrong_form_changes_nothing,
+    a_form_of_an_outdated_page_changes_nothing,
     a_rejected_form_shows_its_error_and_keeps_what_was_typed,
     each_tab_of_a_key_shows_its_forms,
     a_disabled_webhook_shows_its_reason,
@@ -139,6 +140,49 @@ fn a_wrong_form_changes_nothing(database: &Database) {
     assert_eq!(server.act("/audit/list", &json!({}))["entries"], json!([]));
 }
 
+fn a_form_of_an_outdated_page_changes_nothing(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.new_identity();
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let (plan, account) =
+        (format!("/console/keys/{}/plan", bob.key), format!("/console/accounts/{}", bob.account));
+    let shown = |path: &str, field: &str| {
+        let page = desk.page(path);
+        let (_, rest) = page.split_once(&format!("name=\"{field}\" value=\"")).unwrap();
+        format!("{field}={}&reason=r1", rest.split('"').next().unwrap().replace(' ', "+"))
+    };
+    let rejected = |path: &str, form: &str, text: &str| {
+        let page = String::from_utf8(desk.submit(path, form).body).unwrap();
+        assert!(page.contains(text) && page.contains("value=\"r1\""), "{form}: {page}");
+        page
+    };
+    let assign = |partner: &str| {
+        let body = json!({"account_id": bob.account, "partner": partner, "reason": "r"});
+        server.act("/partners/assign", &body);
+    };
+    assign("acme");
+    let outdated = shown(&account, "shown_partner");
+    assign("globex");
+    for act in ["suspend", "restore"] {
+        let form = format!("form=partner&do={act}&{outdated}");
+        let text = "The account is now in the partner globex. Nothing was done.";
+        rejected(&account, &form, text);
+    }
+    let outdated = shown(&plan, "shown_plan");
+    let agreed = json!({
+        "api_key_id": bob.key, "plan": "enterprise", "allow_overage": true, "reason": "r",
+    });
+    server.act("/keys/plan", &agreed);
+    let form = format!("form=plan&plan=enterprise&per_day=7&{outdated}");
+    let text = "The plan was changed since this page was shown. Nothing was done.";
+    let page = rejected(&plan, &form, text);
+    assert!(page.contains(r#"value="yes" checked"#) && !page.contains(r#"value="7""#), "{page}");
+    // The page checks the box of a key with overage in advance. This does not prevent another plan.
+    let form = format!("plan=builder&allow_overage=yes&{}", shown(&plan, "shown_plan"));
+    assert_eq!(desk.submit(&plan, &form).status, 303);
+    assert_eq!(server.act("/audit/list", &json!({}))["entries"].as_array().unwrap().len(), 4);
+}
+
 fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let bob = server.server.new_identity();
@@ -233,6 +277,16 @@ fn each_tab_of_a_key_shows_its_forms(database: &Database) {
     }
     let evidence = desk.page(&format!("/console/keys/{}/evidence", bob.key));
     assert!(evidence.contains("<option>identity_verified</option>"), "{evidence}");
+    for (form, tab) in [
+        ("assess", "evidence"),
+        ("attest", "evidence"),
+        ("badge", "evidence"),
+        ("webhook", "webhooks"),
+    ] {
+        let tab = format!("/console/keys/{}/{tab}", bob.key);
+        let form = desk.get(&format!("/console/keys/{}/{form}", bob.key));
+        assert_eq!(form.header("location"), Some(&*tab));
+    }
 }
 
 fn a_disabled_webhook_shows_its_reason(database: &Database) {
@@ -376,6 +430,10 @@ fn a_session_ends_with_sign_out_and_cannot_be_forged(database: &Database) {
     assert_eq!(signed_out.header("location"), Some("/console/sign-in"));
     assert!(signed_out.header("set-cookie").unwrap().contains("Max-Age=0"));
     assert!(!is_in(token), "the copy of a cookie");
+    let late = desk.post("/console/accounts/x", "do=suspend&reason=r", &[]);
+    let sign_in_page = late.header("location").unwrap();
+    assert_eq!(sign_in_page, "/console/sign-in?ended=1");
+    assert!(desk.page(sign_in_page).contains("Your session has ended. Nothing was done"));
     assert_eq!(vera.get("/console").status, 200);
     drop(server);
     let brief = ConsoleServer::start(database, &["--console-session-ttl", "1ms"]);

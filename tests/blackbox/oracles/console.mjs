@@ -86,6 +86,8 @@ async function setPlan(page) {
 async function changeState(page) {
   await page.click('nav.tabbar >> text=State');
   await page.fill('#reason-state', 'A pause');
+  await page.press('#reason-state', 'Enter');
+  await has(page, '[role=alert]', 'Choose an act.');
   await page.click('button[value=deactivate]');
   await has(page, '.tags', 'deactivated');
   await has(page, '[role=status]', 'The key is deactivated.');

@@ -33,6 +33,8 @@ on_both!(
     a_form_acts_once_also_on_another_node,
     a_recovery_that_is_sent_twice_shows_its_secrets_twice,
     a_form_of_another_site_ends_no_session,
+    a_form_of_an_ended_session_says_that_nothing_was_done,
+    a_key_that_governance_blocks_is_offered_no_webhook,
 );
 on_embedded!(
     every_page_works_in_a_browser,
@@ -377,6 +379,20 @@ fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
         "accept": "allowlist", "receipts": "none", "listed": false, "allowed": [], "blocked": [],
     });
     assert_eq!(server.act(&bob, "/v1/did/policy", &json!({})).ok(), policy);
+    // A form of an older page changes only the setting that its user changed.
+    let was = "was_accept=anyone&was_receipts=notified&was_listed=yes";
+    assert_eq!(
+        submit(&format!("do=accept&accept=anyone&receipts=opened&listed=yes&{was}")).status,
+        303
+    );
+    let changed = server.act(&bob, "/v1/did/policy", &json!({})).ok();
+    assert_eq!(
+        (&changed["accept"], &changed["receipts"], &changed["listed"]),
+        (&json!("allowlist"), &json!("opened"), &json!(false))
+    );
+    let many = submit(&format!("do=block&names={}", "alice+".repeat(101)));
+    assert_eq!(many.status, 400);
+    assert!(String::from_utf8_lossy(&many.body).contains("at most 100 keys"));
     for names in ["", "+++", "%2C+%2C"] {
         let without = submit(&format!("do=block&names={names}"));
         assert_eq!(without.status, 422, "{names}");
@@ -592,6 +608,31 @@ fn a_form_of_another_site_ends_no_session(database: &Database) {
     assert_eq!(response.status, 303);
     assert_eq!(response.header("location"), Some("/dashboard/sign-in"));
     assert_eq!(response.header("set-cookie"), None);
+}
+
+fn a_form_of_an_ended_session_says_that_nothing_was_done(database: &Database) {
+    let server = database.serve();
+    let page = format!("{}/dashboard/keys/new", server.url);
+    let request = server.post("/dashboard/keys").header("Sec-Fetch-Site", "same-origin");
+    let request = request.header("Referer", &page);
+    let response = request.body("application/x-www-form-urlencoded", b"label=x").response();
+    let sign_in = "/dashboard/sign-in?ended=1&next=%2Fdashboard%2Fkeys%2Fnew";
+    assert_eq!((response.status, response.header("location")), (303, Some(sign_in)));
+    let shown = String::from_utf8(server.get(sign_in).body).unwrap();
+    assert!(shown.contains("Your session has ended. Nothing was done"), "{shown}");
+    assert!(shown.contains("name=\"next\" value=\"/dashboard/keys/new\""), "{shown}");
+}
+
+fn a_key_that_governance_blocks_is_offered_no_webhook(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let alice = server.new_identity();
+    let browser = Browser::sign_in(&server, &alice);
+    let pages =
+        [format!("/dashboard/keys/{}/webhooks", alice.key), "/dashboard/webhooks".to_owned()];
+    let offers = |page: &String| browser.page(page).contains("Register a webhook");
+    assert!(pages.iter().all(offers));
+    database.operate(&["governance", "enforce", &alice.key, "--reason", "the council decided"]);
+    wait_until("no page offers a webhook", || !pages.iter().any(offers));
 }
 
 fn a_form_acts_once_also_on_another_node(database: &Database) {

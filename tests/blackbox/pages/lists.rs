@@ -292,6 +292,15 @@ fn a_webhook_is_changed_on_its_page(database: &Database) {
     {
         assert!(browser.page(&list).contains("orders of the shop"), "{list}");
     }
+    // A form of an older page changes only the field that its user changed.
+    let old = "url=http%3A%2F%2F127.0.0.1%3A9999%2Fold&events=envelope.received";
+    let was = "was_url=http%3A%2F%2F127.0.0.1%3A9999%2Fold&was_events=envelope.received";
+    browser.submit(&page, &format!("{old}&{was}&description=orders&was_description="));
+    let changed = server.manage(&alice, &json!({"action": "list"})).ok()["webhooks"][0].clone();
+    assert_eq!(
+        (&changed["url"], &changed["events"], &changed["description"]),
+        (&listed["url"], &listed["events"], &json!("orders"))
+    );
     browser.submit(&page, &format!("{url}&events=usage.threshold&description="));
     let listed = server.manage(&alice, &json!({"action": "list"})).ok();
     assert_eq!(listed["webhooks"][0]["description"], json!(null));
@@ -314,6 +323,14 @@ fn a_webhook_is_paused_and_resumed_on_its_page(database: &Database) {
     let waiting = browser.page(&page);
     assert!(waiting.contains("tag pending") && waiting.contains(&envelope), "{waiting}");
     assert!(receiver.requests().is_empty());
+    let is_offered = ["Send failed again", "Send the selected", "name=\"selected\""]
+        .map(|offer| waiting.contains(offer));
+    assert_eq!(is_offered, [false; 3], "{waiting}");
+    let refused = browser.submit(&page, "do=recover&hours=1");
+    assert!(
+        refused.contains("role=\"status\">The webhook is paused; resume it first"),
+        "{refused}"
+    );
     let resumed = browser.submit(&page, "do=resume");
     assert!(resumed.contains("role=\"status\">The webhook is resumed."), "{resumed}");
     receiver.await_requests(1);

@@ -1,11 +1,14 @@
 //! The paths of the console, with the handlers of their pages and forms.
 
+use std::future::ready;
+
 use actix_web::{Resource, http::StatusCode, http::header, middleware::from_fn, web};
 
 use super::{
     pages::{self as p, key::KeyTab},
     response::{ConsoleFrame, error_page, invalid_query, rejection},
     state::{ConsoleState, console_state},
+    user::ConsoleUser,
 };
 use crate::{assets, dashboard::post};
 
@@ -44,9 +47,13 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
 
 /// Mounts the pages of a key and their forms.
 fn key_routes(config: &mut web::ServiceConfig) {
-    let form = |path| at(path, "POST");
     let page = |path| at(path, "GET, POST");
     let show = |tab: KeyTab| web::get().to(move |user, key| p::key::show(user, key, tab));
+    let to = |tab: KeyTab| {
+        web::get().to(move |user: ConsoleUser, key: web::Path<String>| {
+            ready(p::key::to_tab(&user, &key, tab))
+        })
+    };
     config
         .service(at("/keys/{key}", "GET").route(show(KeyTab::Overview)))
         .service(at("/keys/{key}/webhooks", "GET").route(show(KeyTab::Webhooks)))
@@ -66,10 +73,26 @@ fn key_routes(config: &mut web::ServiceConfig) {
                 .route(show(KeyTab::Governance))
                 .route(post(p::key::acts::submit_council_action)),
         )
-        .service(form("/keys/{key}/assess").route(post(p::key::acts::submit_assessment)))
-        .service(form("/keys/{key}/attest").route(post(p::key::acts::submit_attestation)))
-        .service(form("/keys/{key}/badge").route(post(p::key::acts::submit_revocation_of_badge)))
-        .service(form("/keys/{key}/webhook").route(post(p::key::acts::submit_webhook)));
+        .service(
+            page("/keys/{key}/assess")
+                .route(to(KeyTab::Evidence))
+                .route(post(p::key::acts::submit_assessment)),
+        )
+        .service(
+            page("/keys/{key}/attest")
+                .route(to(KeyTab::Evidence))
+                .route(post(p::key::acts::submit_attestation)),
+        )
+        .service(
+            page("/keys/{key}/badge")
+                .route(to(KeyTab::Evidence))
+                .route(post(p::key::acts::submit_revocation_of_badge)),
+        )
+        .service(
+            page("/keys/{key}/webhook")
+                .route(to(KeyTab::Webhooks))
+                .route(post(p::key::acts::submit_webhook)),
+        );
 }
 
 /// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document.

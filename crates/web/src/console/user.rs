@@ -2,7 +2,12 @@
 
 use std::net::IpAddr;
 
-use actix_web::{FromRequest, HttpRequest, dev::Payload, http::StatusCode, web};
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::Payload,
+    http::{Method, StatusCode},
+    web,
+};
 use askama::Template;
 use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SignedInOperator};
 
@@ -93,10 +98,11 @@ impl ConsoleUser {
     }
 }
 
-/// Redirects to the sign-in page, and deletes the cookie of the ended session.
-pub(super) fn redirect_to_sign_in(state: &ConsoleState) -> PageResponse {
-    PageResponse::redirect(&state.site, "/console/sign-in")
-        .with_cookie(&cookie::session(state).deletion())
+/// Redirects to the sign-in page. If the request is a form of an act, the page says that nothing was done.
+fn redirect_to_sign_in(state: &ConsoleState, request: &HttpRequest) -> PageResponse {
+    let is_act = request.method() == Method::POST && !request.path().ends_with("/sign-out");
+    let path = if is_act { "/console/sign-in?ended=1" } else { "/console/sign-in" };
+    PageResponse::redirect(&state.site, path)
 }
 
 impl ConsoleUser {
@@ -109,10 +115,11 @@ impl ConsoleUser {
         // it sends no `SameSite=Strict` cookie if the user follows a link from another site.
         let token = cookie::session(&state)
             .value_in(request)
-            .ok_or_else(|| PageResponse::redirect(&state.site, "/console/sign-in"))?;
+            .ok_or_else(|| redirect_to_sign_in(&state, request))?;
         let session = access.operator_of(&token).zip(access.form_token(&token));
         let Some((operator, form_token)) = session else {
-            return Err(redirect_to_sign_in(&state));
+            let deletion = cookie::session(&state).deletion();
+            return Err(redirect_to_sign_in(&state, request).with_cookie(&deletion));
         };
         let client_address = state.admin.source(request).address;
         let flash = Flash::read(cookie::result(&state), request);

@@ -74,23 +74,10 @@ impl PageResponse {
         Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)
     }
 
-    /// Redirects to the sign-in page, and deletes the cookie of the ended session. `next` is the page to return to
-    /// after the sign-in; empty for the first page of the dashboard.
-    pub(super) fn redirect_to_sign_in(app: &WebState, next: &str) -> Self {
-        Self::ask_to_sign_in(app, next).with_cookie(&cookie::session(app).deletion())
-    }
-
-    /// Redirects to the sign-in page, and deletes no cookie. If the request has no cookie, the browser may still have a
-    /// session, because it sends no `SameSite=Lax` cookie with a form of another site.
-    pub(super) fn ask_to_sign_in(app: &WebState, next: &str) -> Self {
-        let path = match next {
-            "" | "/dashboard" => "/dashboard/sign-in".to_owned(),
-            next => match askama::filters::urlencode_strict(next) {
-                Ok(next) => format!("/dashboard/sign-in?next={next}"),
-                Err(_) => "/dashboard/sign-in".to_owned(),
-            },
-        };
-        Self::redirect(&app.site, &path)
+    /// Redirects to the sign-in page, and deletes the cookie of the ended session. `path` is the path of the sign-in
+    /// page with its query.
+    pub(super) fn redirect_to_sign_in(app: &WebState, path: &str) -> Self {
+        Self::redirect(&app.site, path).with_cookie(&cookie::session(app).deletion())
     }
 
     pub(crate) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {

@@ -5,7 +5,12 @@ pub(super) mod cookie;
 
 use std::time::Instant;
 
-use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::Payload,
+    http::{Method, header},
+    web,
+};
 use futures_util::future::LocalBoxFuture;
 use sealpost_api::{admit_ending, request_source, session_and_account, verify_login_secret};
 use sealpost_domain::{AccountId, ApiKeyId, Code, RequestSource};
@@ -17,7 +22,7 @@ use subtle::ConstantTimeEq as _;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
-    forms::{Form, Rejection},
+    forms::{Form, Rejection, same_site::is_same_site},
     response::{Flash, Frame, FrameSession, PageResponse, web_state},
 };
 use crate::{html::SiteAddress, state::WebState};
@@ -34,6 +39,8 @@ pub(super) struct SignedInUser {
     session: AccountSession,
     account: String,
     path: String,
+    /// The path of the sign-in page if the session ends during the request.
+    sign_in: String,
 }
 
 /// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
@@ -52,16 +59,15 @@ impl EndingUser {
 
 impl SignedInUser {
     /// Returns the user of a request, without a rate limit. If the session has ended, returns a redirect to the sign-in
-    /// page, which leads back to the requested page.
+    /// page, which leads back to the requested page or to the page of the form.
     async fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let app = web_state(request)?;
-        let next = match request.uri().path_and_query() {
-            Some(path) if request.method() == Method::GET => path.as_str(),
-            _ => "",
-        };
-        let to_sign_in = || PageResponse::redirect_to_sign_in(&app, next);
+        let sign_in = sign_in_path(&app, request);
+        let to_sign_in = || PageResponse::redirect_to_sign_in(&app, &sign_in);
         let token = cookie::session(&app).value_in(request);
-        let token = token.ok_or_else(|| PageResponse::ask_to_sign_in(&app, next))?;
+        // Deletes no cookie. If the request has no cookie, the browser may still have a session, because it sends no
+        // `SameSite=Lax` cookie with a form of another site.
+        let token = token.ok_or_else(|| PageResponse::redirect(&app.site, &sign_in))?;
         let form_token = form_token(&token).ok_or_else(to_sign_in)?;
         let source = request_source(&app.api, request);
         let session = match app.api.sealpost.owner(&token, source.clone()).await {
@@ -73,7 +79,7 @@ impl SignedInUser {
         };
         let flash = Flash::extract(request).await?;
         let (account, path) = (session.account_id().to_string(), request.path().to_owned());
-        Ok(Self { app, token, source, form_token, flash, session, account, path })
+        Ok(Self { app, token, source, form_token, flash, session, account, path, sign_in })
     }
 
     /// Calls the service as the owner of the account. If the session has ended, the error is a redirect to the sign-in
@@ -201,10 +207,33 @@ impl SignedInUser {
     pub(super) fn error_response(&self, error: &Error) -> PageResponse {
         match error.refusal() {
             Some(refusal) if refusal.code() == Code::Unauthorized => {
-                PageResponse::redirect_to_sign_in(&self.app, "")
+                PageResponse::redirect_to_sign_in(&self.app, &self.sign_in)
             }
             _ => PageResponse::service_error(self.frame(), error),
         }
+    }
+}
+
+/// Returns the path of the sign-in page for a request whose session has ended. The page leads back to the requested
+/// page. After a form, it says that nothing was done, and leads back to the page of the form.
+fn sign_in_path(app: &WebState, request: &HttpRequest) -> String {
+    let is_form = request.method() == Method::POST
+        && request.path() != "/dashboard/sign-out"
+        && is_same_site(request.headers(), &app.api.base_url);
+    let next = match request.uri().path_and_query() {
+        _ if is_form => {
+            let page = request.headers().get(header::REFERER).and_then(|page| page.to_str().ok());
+            page.and_then(|page| page.strip_prefix(&*app.site.base_url)).unwrap_or_default()
+        }
+        Some(path) if request.method() == Method::GET => path.as_str(),
+        _ => "",
+    };
+    let next = if next == "/dashboard" { "" } else { next };
+    let Ok(encoded) = askama::filters::urlencode_strict(next);
+    match next {
+        _ if is_form => format!("/dashboard/sign-in?ended=1&next={encoded}"),
+        "" => "/dashboard/sign-in".to_owned(),
+        _ => format!("/dashboard/sign-in?next={encoded}"),
     }
 }
 

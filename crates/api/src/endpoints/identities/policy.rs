@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, Member, invalid, request_body, request_source},
+    request::{Fields, KeyRequest, Member, request_body, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
@@ -46,10 +46,8 @@ impl Member for KeyNames {
 
     fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
         let names = fields.optional_texts(field)?.unwrap_or_default();
-        if names.len() <= NAMES_MAX {
-            return Ok(Self(names));
-        }
-        Err(invalid(field, format!("must name at most {NAMES_MAX} keys; send several requests")))
+        PolicyChange::check_names(field, &names)?;
+        Ok(Self(names))
     }
 }
 
@@ -106,6 +104,3 @@ allowlist), `allowlist`, or `nobody`.\n\n\
 - `listed: false` hides the label from other keys.\n\
 - Each list has at most 1,000 keys.\n\
 - The policy of a key that is blocked by governance can change too.";
-
-/// Maximum number of API keys and handles in each list of one request.
-const NAMES_MAX: usize = 100;

@@ -7,7 +7,8 @@ use sealpost_storage::{Abort, Reader};
 
 use crate::account::key_status::{find_named_key, unknown};
 
-/// A change of a recipient's policy, as requested. Fields that are `None` or empty change nothing.
+/// A change of a recipient's policy, as requested. Fields that are `None` or empty change nothing. Each list names
+/// at most 100 keys.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyChange {
     /// The senders whose messages the key accepts.
@@ -36,11 +37,25 @@ impl PolicyChange {
             && [allow, unallow, block, unblock].iter().all(|list| list.is_empty())
     }
 
-    /// Finds the keys that the change names. Refuses unknown keys, and a key in two contradictory lists such as `allow`
-    /// and `block`.
+    /// Refuses a list of more than 100 API keys and handles. `field` is the name of the list.
+    pub fn check_names(field: &'static str, names: &[String]) -> Result<(), Refusal> {
+        if names.len() <= NAMES_MAX {
+            return Ok(());
+        }
+        let problem = format!("must name at most {NAMES_MAX} keys; send several requests");
+        Err(Refusal::InvalidField { field, problem })
+    }
+
+    /// Finds the keys that the change names. Refuses a list with too many names, unknown keys, and a key in two
+    /// contradictory lists such as `allow` and `block`.
     pub(super) fn find_keys(&self, reader: &mut Reader) -> Result<KeyedChange, Abort> {
         let Self { accept, receipts, listed, allow, unallow, block, unblock } = self;
         let (accept, receipts, listed) = (*accept, *receipts, *listed);
+        for (field, names) in
+            [("allow", allow), ("unallow", unallow), ("block", block), ("unblock", unblock)]
+        {
+            Self::check_names(field, names)?;
+        }
         let mut keyed = KeyedChange { accept, receipts, listed, ..KeyedChange::default() };
         for (field, names, keys) in [
             ("allow", allow, &mut keyed.allow),
@@ -127,6 +142,9 @@ impl KeyedChange {
     }
 }
 
+/// Maximum number of API keys and handles in each list of one change.
+const NAMES_MAX: usize = 100;
+
 #[cfg(test)]
 mod tests {
     use sealpost_domain::Timestamp;
@@ -149,6 +167,15 @@ mod tests {
         let replace = KeyedChange { unblock: keys(0..1), ..add };
         replace.apply(&mut policy, 3).unwrap();
         assert_eq!(policy.blocked, keys(1..4));
+    }
+
+    #[test]
+    fn a_change_names_at_most_100_keys_in_each_list() {
+        let check = |number| PolicyChange::check_names("block", &vec!["bob".to_owned(); number]);
+        check(100).unwrap();
+        let Err(Refusal::InvalidField { field: "block", .. }) = check(101) else {
+            panic!("the list is too long");
+        };
     }
 
     #[test]

@@ -136,15 +136,26 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
             act.perform(move |o| o.restore_partner(&partner, &reason)).await.map(drop)?;
             "The suspension of the partner is ended."
         }
-        _ => return Err(ActFault::field("reason-governance", "Choose an act.")),
+        _ => {
+            let field = format!("reason-{}", act.form.text("form"));
+            return Err(ActFault::field(&field, "Choose an act."));
+        }
     })
 }
 
-/// Returns the partner of an account. Rejects the form if the account has none.
+/// Returns the partner of an account. Rejects the form if the account has none, or another one than the page of the
+/// form showed.
 async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, ActFault> {
     let account = act.user.ask(move |operator| operator.show_account(&id)).await?.account;
     let partner = account.partner.and_then(|name| PartnerId::parse(&name).ok());
-    partner.ok_or_else(|| ActFault::field("partner", "The account has no partner."))
+    let partner =
+        partner.ok_or_else(|| ActFault::field("partner", "The account has no partner."))?;
+    let shown = act.form.text("shown_partner");
+    if shown.is_empty() || shown == partner.as_str() {
+        return Ok(partner);
+    }
+    let text = format!("The account is now in the partner {}. Nothing was done.", partner.as_str());
+    Err(ActFault::field("partner", text))
 }
 
 /// Parses the account id in a path. If the account id is malformed, returns the 404 page as the error.

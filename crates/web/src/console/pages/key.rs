@@ -18,7 +18,7 @@ use crate::{
         forms::Draft,
         health::{WebhookState, state_of, why_unhealthy},
         response::PageResponse,
-        text::{failure, short_id, thousands, what_blocks, when},
+        text::{day, failure, short_id, thousands, what_blocks, when},
     },
 };
 
@@ -47,6 +47,10 @@ struct KeyPage<'a> {
     /// The names of all checks in the compliance circuits of this service. A circuit is the set of checks of a
     /// jurisdiction.
     checks: Vec<CheckName>,
+    /// The plan and its limits, as [`plan_text`] returns them.
+    shown_plan: String,
+    /// The values of the form for the plan. Empty if the plan was changed since the page of the form was shown.
+    plan_draft: Draft<'a>,
     draft: Draft<'a>,
 }
 
@@ -87,6 +91,16 @@ pub(crate) async fn show(
     page(&user, id, tab, Draft::default()).await
 }
 
+/// Redirects from the address of a form to the tab with this form.
+pub(crate) fn to_tab(
+    user: &ConsoleUser,
+    key: &str,
+    tab: KeyTab,
+) -> Result<PageResponse, PageResponse> {
+    let id = key_of(user, key)?;
+    Ok(PageResponse::redirect(&user.state.site, &format!("/console/keys/{id}{}", tab.to())))
+}
+
 /// Redirects to the tab, which confirms the act. Shows the tab with the form if the form was rejected.
 async fn finish(
     act: &ActForm,
@@ -113,19 +127,35 @@ async fn page(
     let evidence = user.ask(move |operator| operator.key_evidence(&id)).await?;
     let title = details.key.label.as_str().to_owned();
     let api = &user.state.admin.api;
+    let is_outdated = is_outdated(draft.text("shown_plan"), &details);
     let main = KeyPage {
         base: user.base(),
         form_token: &user.form_token,
         may_act: may_act(&user.operator),
         tab,
         meters: usage_meters(&details.usage, api.clock.now()),
+        shown_plan: plan_text(&details),
         details,
         evidence,
         plans: &Plan::NAMES,
         checks: api.sealpost.badges.known_checks(),
+        plan_draft: if is_outdated { Draft::default() } else { draft },
         draft,
     };
     Ok(user.show_form("/console", &title, draft, &main))
+}
+
+/// Returns true if the plan of a key is no longer the one that the page of a form showed. False if the form does not
+/// contain this plan.
+fn is_outdated(shown: &str, details: &KeyDetails) -> bool {
+    !shown.is_empty() && shown != plan_text(details)
+}
+
+/// Returns the plan of a key, its limits, and whether overage is allowed.
+fn plan_text(details: &KeyDetails) -> String {
+    let KeyDetails { key, usage, throughput_per_second, allow_overage, .. } = details;
+    let (minute, day, month) = (usage.minute.limit, usage.day.limit, usage.month.limit);
+    format!("{} {minute} {day} {month} {throughput_per_second} {allow_overage}", key.plan)
 }
 
 /// Parses the API key in a path. If the API key is malformed, returns the 404 page as the error.

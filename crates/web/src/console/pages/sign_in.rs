@@ -3,6 +3,7 @@
 use actix_web::{HttpRequest, http::StatusCode, web};
 use askama::Template;
 use sealpost_domain::Code;
+use serde::Deserialize;
 
 use crate::{
     console::{
@@ -10,12 +11,12 @@ use crate::{
         form::{OpenForm, SessionForm},
         response::ConsoleFrame,
         state::ConsoleState,
-        user::redirect_to_sign_in,
     },
     dashboard::{
         forms::{Draft, Rejection},
         response::PageResponse,
     },
+    html::Notice,
 };
 
 #[derive(Template)]
@@ -25,8 +26,20 @@ struct SignInPage<'a> {
     draft: Draft<'a>,
 }
 
-pub(crate) async fn show(state: web::Data<ConsoleState>) -> PageResponse {
-    page(&state, StatusCode::OK, Draft::default())
+/// The query string of the page.
+#[derive(Deserialize)]
+pub(crate) struct SignInQuery {
+    /// `1` if the session of a form had ended.
+    #[serde(default)]
+    ended: String,
+}
+
+pub(crate) async fn show(
+    state: web::Data<ConsoleState>,
+    query: web::Query<SignInQuery>,
+) -> PageResponse {
+    let text = if query.ended == "1" { ENDED } else { "" };
+    page(&state, StatusCode::OK, Draft::default(), Notice { text, is_failure: true })
 }
 
 pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse {
@@ -41,7 +54,7 @@ pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse
             }
             let rejection = rejection.at("password");
             let draft = Draft::rejected(&form, &rejection);
-            page(&state, rejection.status, draft).with_headers_of(&rejection)
+            page(&state, rejection.status, draft, Notice::default()).with_headers_of(&rejection)
         }
     }
 }
@@ -49,11 +62,19 @@ pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse
 pub(crate) async fn sign_out(session: SessionForm) -> PageResponse {
     let user = session.user;
     user.state.admin.access.end_session(&user.token);
-    redirect_to_sign_in(&user.state)
+    PageResponse::redirect(&user.state.site, "/console/sign-in")
+        .with_cookie(&cookie::session(&user.state).deletion())
 }
 
-fn page(state: &ConsoleState, status: StatusCode, draft: Draft<'_>) -> PageResponse {
-    let frame = ConsoleFrame::public(&state.site);
+fn page(
+    state: &ConsoleState,
+    status: StatusCode,
+    draft: Draft<'_>,
+    notice: Notice<'_>,
+) -> PageResponse {
+    let frame = ConsoleFrame { notice, ..ConsoleFrame::public(&state.site) };
     let main = SignInPage { base: &state.site.base_path, draft };
     frame.respond(status, "Sign in", &main)
 }
+
+const ENDED: &str = "Your session has ended. Nothing was done: sign in and repeat it.";

@@ -40,9 +40,43 @@ impl Form {
         let fields = self.0.iter().filter(|(field, _)| field == name);
         fields.map(|(_, value)| value.trim().to_owned()).collect()
     }
+
+    /// Returns true if a field differs from the value that the page showed. The form has this value in a hidden field
+    /// with the prefix `was_`. Also returns true if the form has no such field.
+    pub(crate) fn is_changed(&self, name: &str) -> bool {
+        self.all(&format!("was_{name}")) != [self.all(name).join(" ")]
+    }
 }
 
 /// The groups of check boxes, which have one field for each checked box.
 const CHECK_BOXES: [&str; 2] = ["events", "selected"];
 
 const FORM_LEN_MAX: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_changed_if_it_differs_from_the_page() {
+        let fields = [
+            ("url", "https://a.example"),
+            ("was_url", "https://a.example "),
+            ("events", "one"),
+            ("events", "two"),
+            ("was_events", "one two "),
+            ("was_listed", ""),
+            ("accept", "anyone"),
+            ("was_accept", "nobody"),
+            ("description", ""),
+        ];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let form = Form(fields.to_vec());
+        for unchanged in ["url", "events", "listed"] {
+            assert!(!form.is_changed(unchanged), "{unchanged}");
+        }
+        for changed in ["accept", "description"] {
+            assert!(form.is_changed(changed), "{changed}");
+        }
+    }
+}

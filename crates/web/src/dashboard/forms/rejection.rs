@@ -54,6 +54,11 @@ fn sentence(text: &str) -> String {
     if let Some(rest) = text.strip_prefix("url ") {
         return sentence(&format!("URL {rest}"));
     }
+    for state in ["disabled", "paused"] {
+        if let Some(rest) = text.strip_prefix(&format!("webhook_id names a {state} webhook")) {
+            return sentence(&format!("the webhook is {state}{rest}"));
+        }
+    }
     let mut symbols = text.chars();
     let first = symbols.next().map(|symbol| symbol.to_uppercase().to_string());
     let end = if text.ends_with('.') { "" } else { "." };
@@ -81,5 +86,9 @@ mod tests {
         assert_eq!(sentence("the handle is taken"), "The handle is taken.");
         assert_eq!(sentence("url must be https"), "URL must be https.");
         assert_eq!(sentence("Wait."), "Wait.");
+        assert_eq!(
+            sentence("webhook_id names a paused webhook; resume it first"),
+            "The webhook is paused; resume it first."
+        );
     }
 }

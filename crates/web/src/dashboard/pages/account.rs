@@ -74,7 +74,7 @@ async fn log_out(user: &SignedInUser, scope: Scope) -> Result<PageResponse, Page
     let sealpost = &user.app.api.sealpost;
     user.ask(async |owner| sealpost.accounts.logout(owner.session(), scope, owner.source()).await)
         .await?;
-    Ok(PageResponse::redirect_to_sign_in(&user.app, ""))
+    Ok(PageResponse::redirect_to_sign_in(&user.app, "/dashboard/sign-in"))
 }
 
 /// Asks before it ends all sessions.

@@ -45,8 +45,7 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let (key, webhook) = path.into_inner();
     let id = key_of(&user, &key)?;
-    let stored = user.ask(async |owner| owner.webhook(&id, &webhook).await).await?.webhook;
-    let update = match update_of(&user, &stored, &form) {
+    let update = match update_of(&user, &webhook, &form) {
         Ok(update) => update,
         Err(rejection) => {
             return page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await;
@@ -73,25 +72,20 @@ pub(crate) async fn submit(
     }
 }
 
-/// Returns the changes in the form. The stored URL and description can be older than the rules for new ones. If the
-/// form has them unchanged, they stay, and the user can change the other fields.
-fn update_of(user: &SignedInUser, stored: &WebhookView, form: &Form) -> Result<Update, Rejection> {
+/// Returns the changes in the form. What the form has unchanged stays: the webhook can be newer than the page, and its
+/// URL and description can be older than the rules for new ones.
+fn update_of(user: &SignedInUser, webhook_id: &str, form: &Form) -> Result<Update, Rejection> {
     // With one kind of event, the form has no field for events.
     let events = match &user.app.api.sealpost.webhooks.event_kinds()[..] {
         [_] => None,
         _ => Some(events_of(user, form)?),
     };
-    let description = match description_of(form) {
-        Ok(description) => Some(description),
-        Err(_) if stored.description_text().trim() == form.text("description") => None,
-        Err(rejection) => return Err(rejection),
-    };
-    let url = form.text("url");
+    let events = events.filter(|_| form.is_changed("events"));
     Ok(Update {
-        webhook_id: stored.webhook_id.to_string(),
-        url: (url != stored.url).then(|| url.to_owned()),
+        webhook_id: webhook_id.to_owned(),
+        url: form.is_changed("url").then(|| form.text("url").to_owned()),
         events: events.map(|kinds| kinds.iter().map(|kind| kind.as_str().to_owned()).collect()),
-        description,
+        description: form.is_changed("description").then(|| description_of(form)).transpose()?,
         paused: None,
     })
 }

@@ -130,14 +130,14 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
 }
 
 /// Returns the first steps of a new account, and which of them are done. Returns `None` if all are done, if the account
-/// is older than a week, or if no key is active.
+/// is older than a week, or if no key is active and free of governance blocks.
 async fn first_steps(
     user: &SignedInUser,
     keys: &[KeyStanding],
     now: Timestamp,
 ) -> Result<Option<FirstSteps>, PageResponse> {
     let is_new = keys.iter().all(|key| now.since(key.created_at) < NEW_ACCOUNT);
-    let newest = keys.iter().find(|key| key.status == KeyStatus::Active);
+    let newest = keys.iter().find(|key| key.status == KeyStatus::Active && !key.governance.blocked);
     let Some(newest) = newest.filter(|_| is_new) else { return Ok(None) };
     let has_webhook = keys.iter().any(|key| key.webhooks > 0);
     // The usage is that of this month. A message of the month before is among the sent envelopes.

@@ -68,9 +68,10 @@ impl Scope {
         tab.map(|key| IdentityHead::new(user, key, current))
     }
 
-    /// Returns the first active identity. `None` if no identity of the page is active.
-    pub(super) fn first_active(&self) -> Option<&KeyStanding> {
-        self.keys.iter().find(|key| key.status == KeyStatus::Active)
+    /// Returns the first identity that may register a webhook: it is active, and governance does not block it. `None`
+    /// if the page has no such identity.
+    pub(super) fn first_usable(&self) -> Option<&KeyStanding> {
+        self.keys.iter().find(|key| key.status == KeyStatus::Active && !key.governance.blocked)
     }
 
     /// Returns true if the page must name the identity of each entry.

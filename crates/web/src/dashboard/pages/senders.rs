@@ -59,7 +59,8 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let id = key_of(&user, &path)?;
     let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.frame()))?;
-    if change.is_empty() {
+    let is_empty = change.is_empty();
+    if is_empty && form.text("do") != "accept" {
         let rejection = Rejection::field(form.text("do"), NO_NAME);
         return page(&user, &path, Draft::rejected(&form, &rejection)).await;
     }
@@ -69,7 +70,8 @@ pub(crate) async fn submit(
     match user.act(&id, change).await? {
         Ok(_) => {
             let page = format!("/dashboard/keys/{path}/senders");
-            Ok(Flash::notice(&page, "The senders are changed.").redirect(&user.app))
+            let text = if is_empty { "Nothing was changed." } else { "The senders are changed." };
+            Ok(Flash::notice(&page, text).redirect(&user.app))
         }
         Err(error) => {
             let rejection = user.rejection(&error)?;
@@ -118,19 +120,23 @@ fn named<'a>(
     senders.iter().filter_map(|sender| names.get(sender)).collect()
 }
 
-/// Reads the change of the policy from a form. The field `do` selects the kind of change. Returns `None` if the form is
-/// malformed.
+/// Reads the change of the policy from a form. The field `do` selects the kind of change. A setting that the form has
+/// unchanged stays, because the policy can be newer than the page. Returns `None` if the form is malformed.
 fn change_of(form: &Form) -> Option<PolicyChange> {
     let names = || form.text("names").split([' ', ',']).filter(|name| !name.is_empty());
     let names = || names().map(str::to_owned).collect();
     let change = PolicyChange::default();
     Some(match form.text("do") {
-        "accept" => PolicyChange {
-            accept: Some(AcceptPolicy::from_name(form.text("accept"))?),
-            receipts: Some(ReceiptPolicy::from_name(form.text("receipts"))?),
-            listed: Some(form.text("listed") == "yes"),
-            ..change
-        },
+        "accept" => {
+            let accept = AcceptPolicy::from_name(form.text("accept"))?;
+            let receipts = ReceiptPolicy::from_name(form.text("receipts"))?;
+            PolicyChange {
+                accept: form.is_changed("accept").then_some(accept),
+                receipts: form.is_changed("receipts").then_some(receipts),
+                listed: form.is_changed("listed").then(|| form.text("listed") == "yes"),
+                ..change
+            }
+        }
         "allow" => PolicyChange { allow: names(), ..change },
         "unallow" => PolicyChange { unallow: names(), ..change },
         "block" => PolicyChange { block: names(), ..change },

@@ -13,6 +13,7 @@ use crate::{
         response::{Frame, PageResponse},
         session::cookie,
     },
+    html::Notice,
     state::WebState,
 };
 
@@ -30,10 +31,16 @@ pub(crate) struct SignInQuery {
     /// The page to return to after the sign-in.
     #[serde(default)]
     next: String,
+    /// Not empty if the session had ended before a form was sent.
+    #[serde(default)]
+    ended: String,
 }
 
 pub(crate) async fn show(app: web::Data<WebState>, query: web::Query<SignInQuery>) -> PageResponse {
-    page(&app, next_of(&query.next), Draft::default())
+    let text = if query.ended.is_empty() { "" } else { SESSION_ENDED };
+    let notice = Notice { text, is_failure: true };
+    let frame = Frame { notice, ..Frame::public(&app.site) };
+    page(frame, next_of(&query.next), Draft::default())
 }
 
 pub(crate) async fn submit(
@@ -53,13 +60,16 @@ pub(crate) async fn submit(
         Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
             PageResponse::service_error(Frame::public(&app.site), &error)
         }
-        Err(problem) => page(&app, next, Draft::rejected(&form, &rejection_of(&problem))),
+        Err(problem) => {
+            let rejection = rejection_of(&problem);
+            page(Frame::public(&app.site), next, Draft::rejected(&form, &rejection))
+        }
     }
 }
 
-fn page(app: &WebState, next: &str, draft: Draft<'_>) -> PageResponse {
-    let main = SignInPage { base: &app.site.base_path, next, draft };
-    PageResponse::of_form(Frame::public(&app.site), "Sign in", draft, &main)
+fn page(frame: Frame<'_>, next: &str, draft: Draft<'_>) -> PageResponse {
+    let main = SignInPage { base: &frame.site.base_path, next, draft };
+    PageResponse::of_form(frame, "Sign in", draft, &main)
 }
 
 /// Returns the path to open after the sign-in. This is `next` if `next` is the path of a dashboard page, and otherwise
@@ -68,7 +78,10 @@ fn next_of(next: &str) -> &str {
     let rest = next.strip_prefix("/dashboard");
     let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
     let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    if is_page && is_plain && !next.contains("//") { next } else { "/dashboard" }
+    // These addresses have a form, but no page.
+    let is_form = next == "/dashboard/sign-out"
+        || (next.starts_with("/dashboard/tokens/") && next.ends_with("/revoke"));
+    if is_page && is_plain && !is_form && !next.contains("//") { next } else { "/dashboard" }
 }
 
 /// Converts the error of a login into text for the page. Replaces the API's text for wrong credentials, because that
@@ -82,13 +95,20 @@ fn rejection_of(problem: &Problem) -> Rejection {
     rejection
 }
 
+const SESSION_ENDED: &str = "Your session has ended. Nothing was done: sign in and repeat it.";
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_pages_of_the_dashboard_are_opened_after_the_sign_in() {
-        for page in ["/dashboard", "/dashboard/keys/ak_1/events?state=failed", "/dashboard?x"] {
+        for page in [
+            "/dashboard",
+            "/dashboard/keys/ak_1/events?state=failed",
+            "/dashboard/keys/ak_1/revoke",
+            "/dashboard?x",
+        ] {
             assert_eq!(next_of(page), page);
         }
         for other in [
@@ -100,6 +120,8 @@ mod tests {
             "/dashboard//evil.example",
             "/dashboard/\\evil.example",
             "/dashboard\r\nx: y",
+            "/dashboard/sign-out",
+            "/dashboard/tokens/tok_1/revoke",
         ] {
             assert_eq!(next_of(other), "/dashboard", "{other}");
         }

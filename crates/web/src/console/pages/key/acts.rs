@@ -5,9 +5,9 @@ use actix_web::web;
 use sealpost_domain::{
     ApiKeyId, AssessmentMetrics, CheckName, GovernanceSubject, Score, Timestamp,
 };
-use sealpost_service::{Agreement, AssessmentSource, Attest};
+use sealpost_service::{Agreement, AssessmentSource, Attest, OperatorError};
 
-use super::{KeyTab, finish, key_of};
+use super::{KeyTab, finish, is_outdated, key_of};
 use crate::{
     console::form::{ActFault, ActForm},
     dashboard::response::PageResponse,
@@ -83,18 +83,26 @@ async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFa
 }
 
 async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
+    let (plan, shown) = (act.form.text("plan"), act.form.text("shown_plan").to_owned());
+    // The page checks the box of a key with overage in advance. Plans with fixed limits ignore this.
+    let is_preset = plan != "enterprise" && shown.ends_with("true");
     let agreement = Agreement {
         per_minute: limit(act, "per_minute")?,
         per_day: limit(act, "per_day")?,
         per_month: limit(act, "per_month")?,
         per_second: limit(act, "per_second")?,
-        allow_overage: act.form.text("allow_overage") == "yes",
+        allow_overage: act.form.text("allow_overage") == "yes" && !is_preset,
     };
-    let fixed = agreement.plan_named(act.form.text("plan"));
+    let fixed = agreement.plan_named(plan);
     let fixed = fixed.map_err(|fault| ActFault::field("plan", format!("The plan {fault}.")))?;
-    act.perform(move |operator| match fixed {
-        Some(plan) => operator.set_plan(&id, plan),
-        None => operator.agree(&id, agreement),
+    act.perform(move |operator| {
+        if is_outdated(&shown, &operator.key_details(&id)?) {
+            return Err(OperatorError::Pointless(PLAN_CHANGED));
+        }
+        match fixed {
+            Some(plan) => operator.set_plan(&id, plan),
+            None => operator.agree(&id, agreement),
+        }
     })
     .await?;
     Ok("The plan is set.")
@@ -104,7 +112,7 @@ async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault>
 fn limit(act: &ActForm, field: &str) -> Result<Option<u32>, ActFault> {
     let text = Some(act.form.text(field)).filter(|text| !text.is_empty());
     let number = text.map(str::parse).transpose();
-    number.map_err(|_no_number| ActFault::field(field, "A limit must be a whole number."))
+    number.map_err(|_no_number| ActFault::field(field, NO_LIMIT))
 }
 
 async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
@@ -121,7 +129,7 @@ async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
         "propose" => act.perform(move |operator| operator.propose(subject, &reason)).await?,
         "enforce" => act.perform(move |operator| operator.enforce(subject, &reason)).await?,
         "lift" => act.perform(move |operator| operator.lift(subject, &reason)).await?,
-        _ => return Err(ActFault::field("subject", "Choose an act.")),
+        _ => return Err(ActFault::field("reason-governance", "Choose an act.")),
     };
     Ok(match act.form.text("do") {
         "propose" => "The council action is proposed.",
@@ -178,3 +186,6 @@ async fn disable_webhook(act: &ActForm, _: ApiKeyId) -> Result<&'static str, Act
     act.perform(move |operator| operator.disable_webhook(&webhook)).await?;
     Ok("The webhook is disabled.")
 }
+
+const PLAN_CHANGED: &str = "the plan was changed since this page was shown. Nothing was done.";
+const NO_LIMIT: &str = "A limit must be a whole number. The maximum is 4,294,967,295.";

@@ -68,8 +68,13 @@ pub(crate) async fn act(
     match user.act(&id, act).await? {
         Ok(result) => Ok(single_use.done(result).await),
         Err(error) => {
-            single_use.release().await?;
-            Err(user.error_response(&error))
+            // A disabled or paused webhook gets no failed event again.
+            let Some(refusal @ Refusal::InvalidField { .. }) = error.refusal() else {
+                single_use.release().await?;
+                return Err(user.error_response(&error));
+            };
+            let problem = Rejection::from(refusal).text;
+            Ok(single_use.done(Flash::outcome(&filtered, Err(problem))).await)
         }
     }
 }
