@@ -104,7 +104,6 @@ impl From<ReceiverError> for Fault {
 impl fmt::Display for Fault {
     /// Writes the message. Escapes control characters, because the message may quote a text of another party.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The message can contain a text of the service.
         f.write_str(&escape_control(&self.message))
     }
 }

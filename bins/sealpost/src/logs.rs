@@ -32,7 +32,9 @@ pub(crate) fn start(
 
 /// Parses a log filter. Hides the start-up lines of actix, unless the filter mentions actix.
 pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
-    if let Some(item) = text.split(',').find(|item| !has_effect(item)) {
+    let has_level = text.split(',').any(|item| item.parse::<LevelFilter>().is_ok());
+    let is_target = |item: &str| has_level && item.contains("::");
+    if let Some(item) = text.split(',').find(|item| !has_effect(item) && !is_target(item)) {
         return Err(Fault::new(format!(
             "--log is not a filter: {item:?} is neither a level nor TARGET=LEVEL: give error, warn, info, debug, trace or \
              off, or a list such as info,access=debug"
@@ -54,8 +56,8 @@ pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
     Ok(filter)
 }
 
-/// Returns false for a word that [`EnvFilter`] takes for the target of log lines, although no line has this target. The
-/// log would then be empty.
+/// Returns false for a word that [`EnvFilter`] takes for the target of log lines, and that is probably a mistyped level.
+/// The log would then be empty.
 fn has_effect(item: &str) -> bool {
     match item.split_once(['=', '[']) {
         Some((target, _)) => !target.contains(char::is_whitespace),
@@ -67,7 +69,8 @@ fn has_effect(item: &str) -> bool {
 }
 
 /// The first words of targets that a filter may name without a level.
-const TARGETS: [&str; 3] = ["access", "actix", "sealpost"];
+const TARGETS: [&str; 9] =
+    ["access", "actix", "awc", "h2", "hickory", "mio", "rustls", "sealpost", "ureq"];
 
 #[cfg(test)]
 mod tests {

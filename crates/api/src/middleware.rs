@@ -11,7 +11,7 @@ use actix_web::{
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
-        Method,
+        Method, StatusCode,
         header::{self, HeaderMap, HeaderValue},
     },
     middleware::Next,
@@ -47,9 +47,14 @@ pub async fn middleware(
     let responded = next.call(request).await;
     connection.iter().for_each(ConnectionRecord::end_request);
     // A successful POST proves that the client is authenticated: every POST endpoint needs a token or a secret, or
-    // creates an account. A WebSocket needs a token too. After any other request, the connection is anonymous again.
+    // creates an account. A refused request that the limits of its key have counted proves it too. A WebSocket needs a
+    // token. After any other request, the connection is anonymous again.
     let is_authenticated = responded.as_ref().is_ok_and(|response| {
-        response.request().method() == Method::POST && response.status().is_success()
+        let status = response.status();
+        let problem = response.response().error().and_then(|error| error.as_error::<Problem>());
+        let is_counted = matches!(problem, Some(Problem::Service { limits: Some(_), .. }))
+            && status != StatusCode::TOO_MANY_REQUESTS;
+        is_counted || (response.request().method() == Method::POST && status.is_success())
     });
     if let Some(connection) = &connection {
         connection.set_authenticated(is_authenticated || connection.is_upgraded());

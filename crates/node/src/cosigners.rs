@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use sealpost_domain::with_causes;
 use sealpost_service::{Error as ServiceError, PeriodicThread, Sealpost};
 use sealpost_transparency::{
     AddCheckpoint, Checkpoint, Note, SignatureLine, SignatureType, VerifierKey,
@@ -72,7 +73,10 @@ pub(crate) fn start(
         if let Err(error) = &done
             && !has_failed
         {
-            tracing::warn!(%error, "the log has no new cosignatures; it is tried again");
+            tracing::warn!(
+                error = with_causes(error),
+                "the log has no new cosignatures; it is tried again"
+            );
         }
         has_failed = done.is_err();
         ControlFlow::Continue(())
@@ -151,8 +155,11 @@ impl AskedWitness {
         if let Err(error) = &asked
             && !self.has_failed
         {
-            let (url, error): (_, &dyn std::error::Error) = (&self.url, error);
-            tracing::warn!(error, url, "a witness has not cosigned the transparency log");
+            tracing::warn!(
+                error = with_causes(error),
+                url = self.url,
+                "a witness has not cosigned the transparency log"
+            );
         }
         self.has_failed = asked.is_err();
         cosignatures

@@ -100,8 +100,8 @@ pub struct HttpSettings {
     pub workers: Option<u16>,
     /// The largest number of connections per worker thread.
     pub max_connections: usize,
-    /// The largest number of anonymous connections of all threads together. A connection is anonymous until its client
-    /// has authenticated. At this number, a new connection closes the oldest anonymous one.
+    /// The largest number of anonymous connections of all threads together. A connection is anonymous until a request
+    /// authenticates, and again after one that does not. At this number, a new connection closes the oldest anonymous one.
     pub max_anonymous_connections: usize,
     /// The largest number of anonymous connections from one client address. A /64 network of IPv6 counts as one
     /// address. At this number, a new connection closes the oldest anonymous one from the same address.

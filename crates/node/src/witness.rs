@@ -165,10 +165,16 @@ impl Refused {
     fn response(self) -> HttpResponse {
         match self {
             Self::Rule(refusal) => {
-                let is_rewritten =
-                    matches!(refusal, WitnessRefusal::Fork(_) | WitnessRefusal::TwoTrees(_));
-                if is_rewritten {
-                    tracing::error!(%refusal, "a log has rewritten its history");
+                match &refusal {
+                    WitnessRefusal::TwoTrees(_) => {
+                        tracing::error!(%refusal, "a log has rewritten its history");
+                    }
+                    // Any client can send a signed checkpoint of the log with a wrong proof.
+                    WitnessRefusal::Fork(_) => tracing::warn!(
+                        %refusal,
+                        "a proof is wrong, or its log has changed old entries"
+                    ),
+                    _ => {}
                 }
                 let status = match &refusal {
                     WitnessRefusal::Form(_) => StatusCode::BAD_REQUEST,

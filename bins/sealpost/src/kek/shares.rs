@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use sealpost_node::settings::{
     ProviderName,
-    quorum::{self, Quorum, Share},
+    quorum::{self, Quorum, Share, ShareFault},
 };
 use zeroize::Zeroizing;
 
@@ -41,7 +41,13 @@ pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
             // An error is ignored, because the command works without this output.
             drop(write!(io::stderr(), "share of {quorum}: "));
         }
-        quorum.add(read_share()?).map_err(Fault::usage)?;
+        match quorum.add(read_share()?) {
+            // The next shares can give the key without the forged share.
+            Err(fault @ ShareFault::Forged) => drop(writeln!(io::stderr(), "{fault}")),
+            added => {
+                added.map_err(Fault::usage)?;
+            }
+        }
     }
     Ok(())
 }

@@ -68,7 +68,11 @@ impl Journal {
     }
 
     fn set_name(&self, header: &Header) {
-        *self.name.lock() = Some(header.journal.clone());
+        let old = self.name.lock().replace(header.journal.clone());
+        // The marks of waiting acts belong to the old name.
+        if old.is_some_and(|old| old != header.journal) {
+            self.pending.lock().iter_mut().for_each(|entry| entry.mark = None);
+        }
     }
 
     /// Returns a warning if the file lacks acts that the database has.
@@ -251,6 +255,7 @@ mod tests {
         fs::remove_file(&below).unwrap();
         let other = Header { journal: "0c".to_owned(), ..journal.new.clone() };
         file::ensure(journal.path(), &other).unwrap();
+        journal.read_header().unwrap();
         journal.write_pending();
         assert_eq!(journal.newest_mark().unwrap(), 0);
         let content = file::read(journal.path()).unwrap().unwrap();

@@ -1,6 +1,6 @@
 //! Checks settings, also those that depend on each other, before a node opens or creates anything.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use super::{HttpSettings, ProviderName, Settings, base_url::BaseUrl};
 use crate::error::{Failure, NodeError};
@@ -46,8 +46,12 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
 /// Refuses one address for the API and the operations. With port 0, each gets a port of its own.
 fn check_ports(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { listen, ops_listen: Some(ops), .. } = &settings.http else { return Ok(()) };
-    let is_any = listen.ip().is_unspecified() || ops.ip().is_unspecified();
-    if listen.port() != 0 && listen.port() == ops.port() && (is_any || listen.ip() == ops.ip()) {
+    // `::` includes the IPv4 addresses, and 0.0.0.0 includes no IPv6 address.
+    let includes =
+        |any: IpAddr, other: IpAddr| any.is_unspecified() && (any.is_ipv6() || other.is_ipv4());
+    let (api, operations) = (listen.ip(), ops.ip());
+    let is_same = api == operations || includes(api, operations) || includes(operations, api);
+    if listen.port() != 0 && listen.port() == ops.port() && is_same {
         return Err(invalid(format!(
             "--listen {listen} and --ops-listen {ops} are one address: give one of them another port"
         )));

@@ -97,6 +97,10 @@ pub fn find_log_fault(store: &Database, file: &Path) -> Result<Option<String>, S
     });
     match checked {
         Ok(()) => Ok(None),
+        // Damage to the log prevents nothing but its growth.
+        Err(KeptFault::Store(error @ (StoreError::Corrupt(_) | StoreError::Refused(_)))) => {
+            Ok(Some(format!("the transparency log is damaged: {}", with_causes(&error))))
+        }
         Err(KeptFault::Store(error)) => Err(error),
         Err(fault) => Ok(Some(with_causes(&fault))),
     }
