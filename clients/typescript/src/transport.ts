@@ -1,4 +1,4 @@
-import { ApiError, type ProblemMembers, type SentRequest, Unreachable } from "./errors.js";
+import { ApiError, type ProblemMembers, SealpostError, type SentRequest, Unreachable } from "./errors.js";
 import { BY_CODE } from "./generated/errors.js";
 import type { Operations } from "./generated/models.js";
 import { UNAUTHENTICATED } from "./generated/operations.js";
@@ -107,7 +107,9 @@ export class Transport {
     const headers = new Headers({ "Content-Type": "application/json" });
     const body = JSON.stringify({ account_id: accountId, login_secret: loginSecret });
     const result = await this.#exchange({ method: "POST", url, headers }, body);
-    return (result as { session_token: string }).session_token;
+    const token = (result as { session_token?: string } | null)?.session_token;
+    if (token === undefined) throw new SealpostError("the response to the login has no session token");
+    return token;
   }
 
   /** Sends a request once, and returns the JSON value or the text of the response. Errors do not contain the token. */

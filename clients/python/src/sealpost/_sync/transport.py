@@ -23,6 +23,8 @@ class Transport(httpx.Client):
 
     def __init__(self, credentials: str | Login | None, *, retry: Retry, **options: Any) -> None:
         super().__init__(event_hooks={"response": [self._limit]}, **options)
+        if self.base_url.userinfo:
+            raise ValueError("the URL has a user")
         self.login = credentials if isinstance(credentials, Login) else None
         self._token = credentials if isinstance(credentials, str) else None
         self._lock = threading.Lock()
@@ -55,7 +57,11 @@ class Transport(httpx.Client):
             if self._token is None and self.login is not None:
                 body = {"account_id": self.login.account_id, "login_secret": self.login.login_secret}
                 request = self.build_request("POST", CREATE_SESSION.path, json=body)
-                self._token = (self._exchange(request)).json()["session_token"]
+                response = self._exchange(request)
+                try:
+                    self._token = response.json()["session_token"]
+                except (LookupError, TypeError) as cause:
+                    raise ApiError(response, {}) from cause
             return self._token
 
     def discard(self, token: str | None) -> bool:
