@@ -20,7 +20,8 @@ pub(crate) fn bytes(name: &str) -> Option<Zeroizing<Vec<u8>>> {
 /// Returns a command that executes this program with the same arguments.
 pub(crate) fn this_program() -> io::Result<Command> {
     let mut arguments = env::args_os();
-    // An upgrade can have replaced the file of the program. The kernel still executes the old file by this link.
+    // If an upgrade has replaced the program file, uses the link `/proc/self/exe`, which still leads to the old
+    // program.
     let file = Some(env::current_exe()?).filter(|file| file.exists());
     let mut command = Command::new(file.unwrap_or_else(|| "/proc/self/exe".into()));
     if let Some(name) = arguments.next() {
@@ -30,8 +31,8 @@ pub(crate) fn this_program() -> io::Result<Command> {
     Ok(command)
 }
 
-/// Returns the value of the variable `name` as text. Fails if the bytes are not UTF-8: the command must not run without
-/// the secret that the user has set.
+/// Returns the value of the variable `name` as text. Fails if the bytes are not UTF-8, because the command must not run
+/// without a secret that the user has set.
 pub(crate) fn text(name: &str, value: &[u8]) -> Result<Zeroizing<String>, Fault> {
     let text = str::from_utf8(value).map(|text| Zeroizing::new(text.to_owned()));
     let advice = |_invalid| format!("{name} is not in UTF-8: set it again as text, or unset it");

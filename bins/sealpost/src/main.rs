@@ -70,8 +70,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints `what` and the error if a protective measure failed, such as the protection of the memory of this process.
-/// The command then continues without the measure.
+/// Prints `what` and the error if a protective measure at the start failed, such as the protection of the memory of
+/// this process. The command then continues without the measure.
 fn warn(what: &str, done: io::Result<()>) {
     if let Err(error) = done {
         // A failed write cannot be reported, because standard error is closed.

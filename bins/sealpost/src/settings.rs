@@ -1,7 +1,7 @@
 //! Command-line flags and environment variables for all settings of a server.
 //!
 //! The defaults come from the settings types of the library crates. The conversions into these types name every field,
-//! so that a forgotten setting is a compile error.
+//! so that the compiler rejects a forgotten setting.
 
 mod api;
 mod console;

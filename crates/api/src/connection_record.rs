@@ -24,7 +24,8 @@ struct Record {
 }
 
 impl ConnectionRecord {
-    /// Returns true if a request has begun, or a part of its body was consumed, since the last call of this function.
+    /// Returns true if, since the last call of this function, a request has begun or a part of a request body was
+    /// consumed.
     pub fn take_progress(&self) -> bool {
         self.0.has_progressed.take()
     }
@@ -34,7 +35,7 @@ impl ConnectionRecord {
         self.0.is_in_request.get()
     }
 
-    /// Returns true if the last request with a response has authenticated with a token or a secret, or has created an
+    /// Returns true if the last request that got a response was authenticated by a token or a secret, or created an
     /// account. Also returns true for a WebSocket.
     pub fn is_authenticated(&self) -> bool {
         self.0.is_authenticated.get()

@@ -24,7 +24,7 @@ pub fn routes(state: web::Data<ApiState>) -> impl FnOnce(&mut web::ServiceConfig
     }
 }
 
-/// Mounts the API without its middleware, for a server that already wraps all its routes in
+/// Mounts the API without its middleware. Use this function in a server that already wraps all its routes in
 /// [`middleware`](fn@middleware).
 pub fn routes_without_middleware(
     state: web::Data<ApiState>,

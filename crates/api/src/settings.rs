@@ -24,8 +24,8 @@ pub struct ApiSettings {
     pub trusted_proxies: Option<Vec<IpNet>>,
     /// The maximum number of activations (creations of API keys) per minute and client address. 0 turns the limit off.
     pub activations_per_minute: u32,
-    /// The maximum number of wrong login secrets, recovery codes and invites per minute and client address, and of
-    /// logins per minute, client address and account. 0 turns the limit off.
+    /// The maximum number of wrong login secrets, recovery codes and invites per minute and client address. Also the
+    /// maximum number of logins per minute, client address and account. 0 turns both limits off.
     pub logins_per_minute: u32,
     /// The maximum number of requests about an account per minute and session: exports, lists of activity, and lists
     /// and creations of API tokens. All sessions of the account together can send four times as many. 0 turns the

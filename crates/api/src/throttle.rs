@@ -1,13 +1,15 @@
-//! Rate limits for requests that the limits of an API key do not cover. Each node counts in memory, which is enough to
-//! bound the cost of a flood. The limits of a key, in contrast, are exact and stored in the database.
+//! Rate limits for requests that do not count against the limits of an API key. Each node keeps its own counts in
+//! memory. This is enough to bound the cost of a flood of requests. The limits of a key, in contrast, are exact and
+//! stored in the database.
 //!
-//! Three rules keep an attacker from locking out the owner of an account:
+//! Three rules prevent an attacker from locking the owner out of an account:
 //!
-//! - A right secret is never refused because of wrong ones. Wrong secrets count against the client address. Over that
-//!   limit a secret is still verified, by few requests at a time.
-//! - A request that ends sessions, tokens or keys is never refused. Over its limit it waits until few of them run.
-//! - Other requests count against their session first. The limit of the account is a multiple of that limit, so that
-//!   one stolen session leaves requests to the other sessions.
+//! - A right secret is never refused because of earlier wrong secrets. Wrong secrets count against the client address.
+//!   Above this limit, secrets are still verified, but only a few at a time.
+//! - A request that ends sessions, tokens or keys is never refused. Above its limit, it waits until only a few such
+//!   requests run.
+//! - Any other request counts against the limit of its session and the limit of its account. The limit of the account
+//!   is four times as high, so a stolen session alone cannot use it up.
 //!
 //! A request that is refused before any look-up does not count.
 
@@ -28,8 +30,8 @@ use crate::{
 };
 pub use counter::{SessionOrAccount, Throttle};
 
-/// Logs in through the API or a page. A wrong secret counts against the client address. A right one counts against the
-/// client address and the account together, so that other accounts cannot use up this limit.
+/// Logs in through the API or a page. A wrong secret counts against the client address. A right secret counts against
+/// the pair of client address and account, so that logins to other accounts cannot use up this limit.
 pub async fn log_in(
     app: &ApiState,
     request: &HttpRequest,
@@ -45,8 +47,8 @@ pub async fn log_in(
     Ok(app.sealpost.accounts.login(login, source).await?)
 }
 
-/// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret. A right one
-/// counts against the account, as a replacement of the login secret.
+/// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret. A right
+/// code counts against the account, like a rotation of the login secret, because it replaces this secret.
 pub async fn recover(
     app: &ApiState,
     request: &HttpRequest,
@@ -101,7 +103,7 @@ async fn verify_secret<T>(
     Ok(verified?)
 }
 
-/// The name of an operator whose sign-ins are counted; `None` for all unknown names together.
+/// The key under which sign-ins are counted: the name of an operator, or `None` for all unknown names together.
 pub(crate) type OperatorName = Option<String>;
 
 /// Counts a sign-in of an operator. Fails if the client address has reached its limit of sign-ins with this name.
@@ -122,8 +124,9 @@ pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Pro
     admit_address(app, client, &app.activations, networks(client))
 }
 
-/// Counts an activation that creates an account. Fails if the client address has reached its limit of activations, or
-/// if sign-up needs an invite and the invite is wrong. A wrong invite counts as a wrong secret, not as an activation.
+/// Counts an activation that creates an account. Fails if the client address has reached its limit of activations. Also
+/// fails if sign-up needs an invite and the invite is wrong. A wrong invite counts as a wrong secret, not as an
+/// activation.
 pub async fn admit_sign_up(
     app: &ApiState,
     request: &HttpRequest,
@@ -135,16 +138,17 @@ pub async fn admit_sign_up(
     admit_activation(app, request)
 }
 
-/// Counts a form without a session whose first result is looked up, as a wrong secret of the client address. Fails if
-/// the address has reached this limit.
+/// Counts a form that a client without a session sends again, and for which the server looks up the result of the first
+/// submission. The form counts as a wrong secret of the client address. Fails if the address has reached its limit of
+/// wrong secrets.
 pub fn admit_repetition(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     let client = client_of(app, request)?;
     admit_address(app, client, &app.wrong_secrets, networks(client))
 }
 
 /// Counts a request about the account that does not end sessions, tokens or keys, such as a list of API tokens. Fails
-/// if the session or its account has reached its limit. These requests have this limit because they do not count
-/// against the limits of a plan. A request with an error in its body does not count.
+/// if the session or its account has reached its limit. Plans do not limit these requests. A request with an error in
+/// its body does not count.
 pub(crate) async fn admit_session<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -165,8 +169,8 @@ pub(crate) async fn admit_session<B>(
     })
 }
 
-/// Returns the two keys of a [`Throttle`] under which a request of a session counts: the session and its account. Each
-/// has the factor that multiplies the limit per minute.
+/// Returns the two keys under which a [`Throttle`] counts a request of a session: the session and its account. The
+/// number beside each key multiplies the limit per minute.
 pub fn session_and_account(
     session: TokenHash,
     account: AccountId,
@@ -178,9 +182,9 @@ pub fn session_and_account(
     keys.into_iter()
 }
 
-/// Counts a request that ends sessions, tokens or keys, or shows a page for that. Never refuses the request. Returns
-/// `None` if the session is below its limit. Otherwise waits for a slot and returns it, and the request must keep the
-/// slot until its end.
+/// Counts a request that ends sessions, tokens or keys, or that shows the page for this purpose. Never refuses the
+/// request. If the session is below its limit, returns `None`. Otherwise waits for a slot and returns it. The caller
+/// must keep the slot until the end of the request.
 pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSemaphorePermit> {
     let admitted = app.endings.admit(std::iter::once((session, 1)), 1, Instant::now());
     let slots = Arc::clone(&app.ending_slots);
@@ -235,9 +239,9 @@ fn client_of(app: &ApiState, request: &HttpRequest) -> Result<IpAddr, Problem> {
     Ok(client_address(peer, request.headers(), &app.trusted_proxies))
 }
 
-/// Returns the networks that count the requests of a client address, each with the factor that multiplies its limit. An
-/// IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48 networks, because an IPv6 client usually
-/// has a whole /64 network, and sometimes a /56 or a /48.
+/// Returns the networks for which the requests of a client address count. The number beside each network multiplies its
+/// limit. An IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48 networks, because an IPv6 client
+/// usually has a whole /64 network, and sometimes a /56 or a /48.
 fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     let address = address.to_canonical();
     let sizes: &[(u8, u32)] = match address {
@@ -250,7 +254,8 @@ fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     sizes.iter().filter_map(network)
 }
 
-/// Number of sessions of an account that can use their whole limit at the same time.
+/// The limit of an account is this number times the limit of a session. So many sessions of an account can use their
+/// whole limit at the same time.
 const FULL_SESSIONS_MAX: u32 = 4;
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use crate::{
     transport::Transport,
 };
 
-/// Builds a [`Client`]. Without credentials, only operations such as [`Client::activate`] work.
+/// Builds a [`Client`]. A client without credentials can only call operations that need none, such as
+/// [`Client::activate`].
 #[must_use]
 pub struct ClientBuilder {
     url: String,
@@ -78,7 +79,7 @@ impl ClientBuilder {
             let has_user = !url.username().is_empty() || url.password().is_some();
             matches!(url.scheme(), "http" | "https") && !has_user
         });
-        // A text with a user can contain a password, which the error must not repeat.
+        // The part before `@` can contain a password, which must not appear in the error.
         let shown = if url.contains('@') { "a text with @".to_owned() } else { url };
         let base_url = parsed.ok_or(ClientError::InvalidUrl(shown))?;
         let http = reqwest::Client::builder()

@@ -30,7 +30,8 @@ pub enum ClientError {
         "{0} is not the URL of a service: give a URL such as https://sealpost.example, without a user"
     )]
     InvalidUrl(String),
-    /// A server responded with an error that is no problem document, for example a proxy.
+    /// The response is not from Sealpost: an error without a problem document, or a success with another content type.
+    /// Proxies send such responses, for example.
     #[error(
         "{path} failed with status {status}, and the response is not from Sealpost: check the URL"
     )]

@@ -1,4 +1,4 @@
-//! Asynchronous client of the Sealpost API. All clients behave alike: see `clients/README.md`.
+//! Asynchronous client of the Sealpost API. The clients in all languages behave alike: see `clients/README.md`.
 //!
 //! ```no_run
 //! use sealpost_client::{Client, Login};

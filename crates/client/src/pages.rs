@@ -14,7 +14,7 @@ use crate::{error::ClientError, request::ApiRequest, transport::Transport};
 /// A stream of all entries of a list. It ends after the first error.
 pub type Pages<T> = BoxStream<'static, Result<T, ClientError>>;
 
-/// One page of a list. Some lists have another name for their entries.
+/// One page of a list. The member with the entries has different names, so there are aliases.
 #[derive(Deserialize)]
 struct Page<T> {
     #[serde(alias = "deliveries", alias = "envelopes")]

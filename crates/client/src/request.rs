@@ -82,7 +82,7 @@ impl fmt::Debug for Login {
 /// The current token, and the credentials for a new login.
 pub(crate) struct SessionCache {
     pub(crate) login: Option<Login>,
-    /// Locked during a login, so that requests that share a rejected token log in once.
+    /// The current token. Locked during a login, so that several requests whose token was rejected log in only once.
     pub(crate) token: Mutex<Option<Token>>,
 }
 

@@ -58,7 +58,7 @@ impl RetryPolicy {
     pub(crate) fn relay_pause(&self, failures: u32, error: &ClientError) -> Option<Duration> {
         let is_temporary = match error {
             ClientError::RelayClosed { .. } => true,
-            // A proxy without its service can respond with any status.
+            // A proxy can respond with any status while it cannot reach the service.
             ClientError::NotSealpost { status, .. } => {
                 !(400..500).contains(status) || TEMPORARY.contains(status)
             }
@@ -81,20 +81,21 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
             !may_have_been_processed || is_repeatable(path, is_send)
         }
         ClientError::Refused { path, retry_after, .. } => match error.code() {
-            // With these codes, the service has stored nothing.
+            // The service stores nothing before it responds with one of these codes, so the request can be repeated.
             Some(
                 Code::MonthlyLimitExceeded
                 | Code::RateLimitExceeded
                 | Code::RequestTimeout
                 | Code::ServiceUnavailable,
             ) => true,
-            // With `Retry-After`, the key is inactive only for a moment, while its sealing key is replaced.
+            // If the response has `Retry-After`, the key is inactive only for a moment, because its sealing key is
+            // being replaced.
             Some(Code::KeyInactive) => retry_after.is_some(),
             Some(Code::InternalError) => is_repeatable(path, is_send),
             _ => false,
         },
-        // An error of a proxy. The proxy may have forwarded the request to the service before, so only repeatable
-        // requests are sent again.
+        // The response is from a proxy, which may have forwarded the request to the service. Repeats only requests that
+        // may be processed twice.
         ClientError::NotSealpost { path, status, .. } => {
             TEMPORARY.contains(status) && is_repeatable(path, is_send)
         }
@@ -102,7 +103,8 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
     }
 }
 
-/// Returns true if the request may be repeated after a lost response without harm.
+/// Returns true if the request may be repeated even if the service may have processed it. Includes sends with an
+/// `Idempotency-Key`, because the service stores their message only once.
 fn is_repeatable(path: &str, is_send: bool) -> bool {
     (is_send && SENDS.contains(&path))
         || REPEATABLE.contains(&path)
@@ -114,7 +116,7 @@ fn is_repeatable(path: &str, is_send: bool) -> bool {
 /// Returns a random time between half of `pause` and `pause`.
 fn jittered(pause: Duration) -> Duration {
     let mut random = [0; 1];
-    // Without random bytes the pause is not shortened.
+    // If the random source fails, the pause is not shortened.
     let share = SystemRandom::new().fill(&mut random).map_or(0, |()| u32::from(random[0]));
     pause.saturating_sub(pause.saturating_mul(share) / 512)
 }
@@ -140,7 +142,7 @@ mod tests {
             assert!(may_repeat(&gateway(path), true) && !may_repeat(&gateway(path), false));
         }
         assert!(!may_repeat(&gateway("/v1/webhooks/register"), false));
-        // A login for a send is another request.
+        // Other requests are not repeated, even with an `Idempotency-Key`.
         assert!(!may_repeat(&gateway("/v1/did/activate"), true));
     }
 

@@ -1,4 +1,4 @@
-//! Sends requests with credentials and retries, and turns each error response into an error.
+//! Sends requests with credentials, repeats them if this is safe, and converts error responses into [`ClientError`].
 
 use std::{
     fmt,
@@ -94,8 +94,11 @@ impl Transport {
         parse(LOGIN, &read(LOGIN, self.exchange(&request, None).await?).await?)
     }
 
-    /// Sends a request once. Returns a successful response, whose body is not read yet. Any other status is an error,
-    /// and so is the content type of a page. Only the text files of the transparency log are plain text.
+    /// Sends a request once. Returns a successful response or an upgrade to a WebSocket. Does not read the body of this
+    /// response.
+    ///
+    /// Fails for any other status. Also fails if the content type is not `application/…`, because a web page or a text
+    /// is not from the service. Plain text is accepted only for files of the transparency log.
     async fn exchange(
         &self,
         request: &ApiRequest,

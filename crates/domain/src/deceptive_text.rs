@@ -1,4 +1,5 @@
-//! Characters that can make a short text, such as a label, deceptive. One user chooses the text, and others read it.
+//! Detects characters that can make a short text deceptive, such as the label of a key. One user chooses such a text,
+//! and other users read it.
 
 use std::ops::RangeInclusive;
 
@@ -11,10 +12,10 @@ pub enum TextFault {
     /// The text is too short or too long. Contains the valid numbers of characters, such as `1 to 100`.
     #[error("must have {0} characters")]
     Length(&'static str),
-    /// The text has only invisible characters, and no space.
+    /// All characters of the text are invisible. A space does not count as invisible.
     #[error("must have a visible character; add a letter or a digit")]
     NothingVisible,
-    /// The text contains a character that changes the direction of text, or separates lines.
+    /// The text contains this character, which changes the direction of text or separates lines.
     #[error(
         "must not contain characters that change the direction of text or separate lines; remove U+{:04X}",
         u32::from(*_0)
@@ -33,20 +34,23 @@ pub(crate) fn refuse_reordering(text: &str) -> Result<(), TextFault> {
     found.map_or(Ok(()), |character| Err(TextFault::Reordering(character)))
 }
 
-/// Returns true if readers see nothing of a character that stands alone: white space except the space, format
-/// characters, fillers, variation selectors and combining marks. Some of these are needed between other characters: a
-/// zero-width joiner (U+200D) in emojis and in Persian, and combining marks after their letters.
+/// Returns true if a character that stands alone has no visible form: white space except the space, format characters,
+/// fillers, variation selectors and combining marks. A text may contain such characters, because some are needed
+/// between others. Examples are a zero-width joiner (U+200D) in emojis and in Persian, and combining marks after their
+/// letters.
 pub(crate) fn is_invisible(character: char) -> bool {
     is_in(&INVISIBLE, character) || is_in(&HIGH_INVISIBLE, character)
 }
 
-/// Returns the pattern of a new text without control characters and reordering characters, for a JSON schema.
+/// Returns a regular expression for a JSON schema. It matches a text without control characters, and without characters
+/// that change the direction of text or separate lines.
 pub(crate) fn ordered_text_pattern() -> String {
     let refused = refused_class();
     format!("^[^{refused}]*$")
 }
 
-/// Returns the pattern of a text that also has a character that is not invisible.
+/// Returns the pattern of [`ordered_text_pattern`] with a further condition: at least one character is not
+/// [`INVISIBLE`].
 pub(crate) fn visible_text_pattern() -> String {
     let (refused, invisible) = (refused_class(), class(&INVISIBLE));
     format!("^[^{refused}]*[^{refused}{invisible}][^{refused}]*$")
@@ -56,7 +60,7 @@ fn refused_class() -> String {
     format!("\\u0000-\\u001f\\u007f-\\u009f{}", class(&REORDERING))
 }
 
-/// Returns ranges in the form of a character class in a regular expression (ECMA-262).
+/// Writes ranges as the content of a character class in a regular expression (ECMA-262).
 fn class(ranges: &[RangeInclusive<char>]) -> String {
     let escaped = |it: &RangeInclusive<char>| {
         format!("\\u{:04x}-\\u{:04x}", u32::from(*it.start()), u32::from(*it.end()))
@@ -82,9 +86,11 @@ const REORDERING: [RangeInclusive<char>; 5] = [
     '\u{2066}'..='\u{2069}',
 ];
 
-/// The characters with the property `Default_Ignorable_Code_Point` of Unicode, white space, and others without a visible
-/// form of their own, up to U+FFFF. A space is not in the list: a label may consist of spaces. Of the combining marks, only the blocks for all
-/// scripts: browsers show a lone mark of one script, such as a vowel sign, on a dotted circle.
+/// Characters up to U+FFFF without a visible form of their own: those with the property `Default_Ignorable_Code_Point`
+/// of Unicode, white space, and others.
+///
+/// The list does not contain the space, because a label may consist of spaces. It contains only those combining marks
+/// that are for all scripts. Browsers show a lone mark of a single script, such as a vowel sign, on a dotted circle.
 const INVISIBLE: [RangeInclusive<char>; 22] = [
     // The no-break space.
     '\u{a0}'..='\u{a0}',
@@ -132,8 +138,9 @@ const INVISIBLE: [RangeInclusive<char>; 22] = [
     '\u{fff0}'..='\u{fffb}',
 ];
 
-/// Such characters above U+FFFF. They have no escape of four digits, which all programs read in a pattern, so the pattern
-/// accepts them.
+/// Characters above U+FFFF without a visible form of their own. The patterns for JSON schemas accept these characters.
+/// A pattern contains only escapes of four digits, which all programs support, and four digits cannot express these
+/// characters.
 const HIGH_INVISIBLE: [RangeInclusive<char>; 3] = [
     // Format characters of shorthand.
     '\u{1bca0}'..='\u{1bca3}',

@@ -1,5 +1,5 @@
-//! Refusals: the reasons why the API rejects a request, with their error codes, their texts, and the time after which a
-//! retry can succeed. Also the text of any error with its causes.
+//! Refusals: the reasons why the API rejects a request. A refusal has an error code, a text, and the time after which a
+//! retry can succeed, if it is known. Also formats any error with its causes.
 
 mod causes;
 mod code;

@@ -82,10 +82,12 @@ impl FromStr for Timestamp {
     }
 }
 
-/// An instant outside the years 0 to 9999, which have a text form, is shown as the nearest instant of these years.
+/// Writes ISO 8601 in UTC, with milliseconds and `Z`. Only the years 0 to 9999 have this text form. For an earlier or
+/// later instant, writes the first or the last instant of these years.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Cannot be `None`, because the calendar has all these years. An error would be a panic in `to_string`.
+        // The result is never `None`, because the calendar contains all these years. Returns no error, because
+        // `to_string` would panic.
         let instant = DateTime::from_timestamp_millis(self.0.clamp(FIRST_MS, LAST_MS));
         let instant = instant.unwrap_or_default();
         f.write_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))

@@ -164,7 +164,8 @@ impl fmt::Debug for AwsKms {
     }
 }
 
-/// Errors that mean that the service refuses the use of the key. All other errors may be temporary.
+/// The names of errors with which AWS refuses the use of the key, so that a retry is useless. All other errors may be
+/// temporary.
 const REFUSALS: [&str; 9] = [
     "AccessDeniedException",
     "DisabledException",

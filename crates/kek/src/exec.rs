@@ -1,8 +1,8 @@
-//! The provider `exec`: a command of the operator wraps and unwraps keys.
+//! The provider `exec`: a command that the operator supplies wraps and unwraps keys.
 //!
 //! The command gets `wrap` or `unwrap` as its last argument. It reads the key or the wrapped key from standard input in
 //! base64, and writes the result to standard output in base64. Exit status 77 (`EX_NOPERM`) means that the use of the
-//! key is refused. Any other failure means that the provider cannot be reached at present.
+//! key is refused. Any other failure counts as temporary: the provider cannot be reached at present.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -230,7 +230,7 @@ mod tests {
         let exec = Exec { timeout: Duration::from_millis(500), ..exec };
         assert!(reason(&exec.wrap(&[1; 32]).unwrap_err()).contains("did not end in time"));
         let child = fs::read_to_string(folder.path().join("kek.child")).unwrap();
-        // The kernel ends the child at some time after the signal.
+        // The child may exist for a short time after the signal, until the kernel ends it.
         let deadline = Instant::now() + Duration::from_secs(20);
         let is_running = || {
             let stat = fs::read_to_string(format!("/proc/{}/stat", child.trim()));

@@ -111,15 +111,16 @@ impl KeyService {
     }
 }
 
-/// Reads a member of a response that contains a key. The memory is erased also if a later member is invalid.
+/// Deserializes a member that contains a key. The text is erased from memory on drop, even if a later member of the
+/// response is invalid.
 pub(crate) fn secret_text<'de, D: Deserializer<'de>>(
     member: D,
 ) -> Result<Zeroizing<String>, D::Error> {
     String::deserialize(member).map(Zeroizing::new)
 }
 
-/// Creates a buffer for a body that contains a key. It has room for any body, because a buffer that grows leaves copies
-/// of its content in freed memory.
+/// Creates a buffer for a body that contains a key. The buffer has the maximum capacity from the start, because a
+/// buffer that grows leaves copies of its content in freed memory.
 fn unmoved_buffer() -> Zeroizing<Vec<u8>> {
     Zeroizing::new(Vec::with_capacity(BODY_CAPACITY))
 }

@@ -20,7 +20,7 @@ mod vault;
 pub use name::{NameFault, ProviderName};
 use zeroize::Zeroizing;
 
-/// Copies the bytes of a key-encryption key. `None` if there are not 32 bytes.
+/// Copies the bytes of a key-encryption key. `None` if `bytes` has another length than 32.
 fn key_of(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
     let mut key = Zeroizing::new([0; 32]);
     if bytes.len() != key.len() {

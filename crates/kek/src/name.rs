@@ -37,7 +37,7 @@ pub enum ProviderName {
     Vault(Vault),
 }
 
-/// The reason why a text names no key provider.
+/// The reason why a setting does not name a key provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameFault {
     /// The text after `aws-kms:` is not an ARN of a key, or a parameter is missing or unknown.
@@ -45,7 +45,7 @@ pub enum NameFault {
         "give aws-kms:ARN?credentials_file=FILE, with the ARN of a key: arn:aws:kms:REGION:ACCOUNT:key/ID"
     )]
     AwsKms,
-    /// The name of the command is missing, or is not an absolute path.
+    /// The path of the command is missing or not absolute.
     #[error("give the absolute path of the command, such as exec:/usr/local/bin/sealpost-kek")]
     Command,
     /// The URL of the service does not begin with `https://`. `http://` is allowed only for loopback addresses.

@@ -1,5 +1,5 @@
-//! The provider `pkcs11`: an AES key of a hardware security module, which is used by the PKCS #11 library of its
-//! vendor.
+//! The provider `pkcs11`: an AES key of a hardware security module. The module is called through the PKCS #11 library
+//! of its vendor.
 
 use std::{fs, path::PathBuf};
 
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::key_of;
 
-/// A key of a token. The token is a part of the module with a label and a PIN of its own.
+/// An AES key of a token. A token is a part of the module with its own label and PIN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pkcs11 {
     /// The path of the library.
@@ -51,7 +51,8 @@ impl Pkcs11 {
         &self,
         operation: impl FnOnce(&Session, ObjectHandle) -> Result<T, Fault>,
     ) -> Result<T, ProviderError> {
-        // A library can be initialized only once at a time.
+        // A process cannot initialize a library again before the library is finalized. Calls therefore run one at a
+        // time.
         let _one_at_a_time = LIBRARIES.lock();
         let call = || {
             let module = Module::new(&self.library)?;
@@ -129,7 +130,7 @@ impl KekProvider for Pkcs11 {
         format!("pkcs11:{}/{}", self.token, self.key)
     }
 
-    /// Returns the nonce and the ciphertext of AES-GCM.
+    /// Encrypts the key with AES-GCM. Returns the nonce, followed by the ciphertext and the tag.
     fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
         self.with_key(|session, object| {
             let mut nonce: [u8; NONCE_LEN] = random().map_err(Fault::Wallet)?;
@@ -158,5 +159,6 @@ impl KekProvider for Pkcs11 {
 static LIBRARIES: Mutex<()> = Mutex::new(());
 const NONCE_LEN: usize = 12;
 const TAG_BITS: u64 = 128;
-/// Associated data of AES-GCM. A ciphertext that another program made with the same key does not decrypt.
+/// Associated data of AES-GCM. If another program encrypts with the same key but other associated data, its ciphertext
+/// does not decrypt here.
 const ASSOCIATED_DATA: &[u8] = b"sealpost key-encryption key";

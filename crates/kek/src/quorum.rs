@@ -1,6 +1,6 @@
 //! The provider `quorum`: a wrapping key that is split into shares (Shamir's secret sharing). A minimum number of
-//! shares (the threshold) gives the key. Fewer shares reveal nothing about the key. The key exists only in the memory
-//! of processes that got enough shares.
+//! shares (the threshold) suffices to compute the key. Fewer shares reveal nothing about the key. The key exists only
+//! in the memory of processes that received enough shares.
 
 use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::key_of;
 
-/// The public name of a wrapping key: the first bytes of its hash.
+/// Identifies a wrapping key: the first bytes of the key's hash. Public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuorumId([u8; ID_LEN]);
 
@@ -22,7 +22,8 @@ pub struct QuorumId([u8; ID_LEN]);
 pub struct Share {
     quorum: QuorumId,
     threshold: u8,
-    /// The point of the polynomials: the number of the share, and a byte for each byte of the key.
+    /// The values of the secret-sharing polynomials at one point. First the x coordinate (the number of the share),
+    /// then one y coordinate for each byte of the key.
     point: Zeroizing<Vec<u8>>,
 }
 
@@ -34,7 +35,8 @@ pub struct Quorum {
 }
 
 enum State {
-    /// The newest shares, by their threshold. All real shares of a quorum have the same threshold.
+    /// The newest shares, grouped by the threshold in each share. All genuine shares of a quorum have the same
+    /// threshold, so forged shares with another threshold form separate groups.
     Collecting(BTreeMap<u8, Vec<Share>>),
     Complete(Zeroizing<[u8; KEY_LEN]>),
 }
@@ -42,7 +44,7 @@ enum State {
 /// The number of shares that a process has, and the number that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Different shares of the same key.
+    /// Number of different shares that the process has.
     pub given: usize,
     /// Number of shares from which the key can be computed.
     pub needed: usize,
@@ -57,7 +59,7 @@ pub enum ShareFault {
     /// The share belongs to another wrapping key.
     #[error("the share belongs to quorum:{0}, not to the quorum of this server")]
     Other(QuorumId),
-    /// No combination of the shares gives the key of their quorum, although there are enough. At least one is forged.
+    /// There are enough shares, but no combination of them gives the key of the quorum. At least one share is forged.
     #[error("the shares do not fit together, at least one is forged: give further shares")]
     Forged,
 }
@@ -68,7 +70,7 @@ impl QuorumId {
     }
 }
 
-/// Splits a new wrapping key into `count` shares. `threshold` of them give the key.
+/// Generates a wrapping key, and splits the key into `count` shares. Any `threshold` shares suffice to compute the key.
 pub fn split(threshold: u8, count: u8) -> Result<(QuorumId, Vec<Share>), WalletError> {
     let key = Zeroizing::new(random::<KEY_LEN>()?);
     let quorum = QuorumId::new(&key);
@@ -84,11 +86,11 @@ impl Quorum {
     }
 
     /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
-    /// some of the shares give it. Fails with [`ShareFault::Other`] if the share belongs to another quorum. After the
-    /// key is known, ignores further shares of the quorum.
+    /// a combination of the shares gives the key. Ignores further shares after that. Fails with [`ShareFault::Other`]
+    /// if the share belongs to another quorum.
     ///
-    /// A forged share does not prevent the key. If there are enough shares but no combination of them gives the key,
-    /// keeps the newest, and fails with [`ShareFault::Forged`].
+    /// A forged share does not prevent the computation, because all combinations of shares are tried. If there are
+    /// enough shares but no combination gives the key, fails with [`ShareFault::Forged`] and keeps the newest shares.
     pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
         if share.quorum != self.id {
             return Err(ShareFault::Other(share.quorum));
@@ -129,8 +131,8 @@ impl Quorum {
     }
 }
 
-/// Computes the key from all `chosen` shares and as many of the `others` as the threshold needs, in each combination.
-/// `None` if no combination gives the key of the quorum `wanted`.
+/// Computes the key from all `chosen` shares, plus as many of the `others` as the threshold requires. Tries every
+/// combination of the `others`. `None` if no combination gives the key of the quorum `wanted`.
 fn recover(
     wanted: QuorumId,
     chosen: &[&Share],
@@ -157,7 +159,7 @@ impl KekProvider for Quorum {
         self.to_string()
     }
 
-    /// Returns the nonce and the ciphertext of AES-256-GCM.
+    /// Encrypts the key with AES-256-GCM. Returns the nonce, followed by the ciphertext and the tag.
     fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
         let nonce: [u8; NONCE_LEN] = random()?;
         let encrypted = self.cipher()?.encrypt((&nonce).into(), key.as_slice());
@@ -271,8 +273,8 @@ const SUM_LEN: usize = 4;
 /// byte of the key, and the checksum.
 const SHARE_LEN: usize = 1 + ID_LEN + 1 + KEY_LEN + SUM_LEN;
 const NONCE_LEN: usize = 12;
-/// Number of shares with the same threshold that are kept, if no more are needed. More would give more combinations:
-/// these are at most 462 for each new share.
+/// Maximum number of kept shares with the same threshold, unless the threshold itself is larger. Limits the work for
+/// each new share to at most 462 combinations.
 const KEPT_MAX: usize = 12;
 const ID_LABEL: &[u8] = b"sealpost quorum";
 

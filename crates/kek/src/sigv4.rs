@@ -63,7 +63,7 @@ fn signing_key(secret: &str, scope: [&str; 3]) -> Zeroizing<Vec<u8>> {
 }
 
 fn code(key: &[u8], text: &str) -> Zeroizing<[u8; 32]> {
-    // HMAC accepts keys of every length.
+    // Never fails, because HMAC accepts keys of every length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Zeroizing::default() };
     mac.update(text.as_bytes());
     Zeroizing::new(mac.finalize().into_bytes().into())

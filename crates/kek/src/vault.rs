@@ -59,8 +59,8 @@ impl Vault {
         }
         let failure: Failure = serde_json::from_slice(&reply.body).unwrap_or_default();
         let problem = format!("status {}: {}", reply.status, failure.errors.join(", "));
-        // These four statuses are decisions about the key or the token. Other statuses may be temporary states of the
-        // server, for example 412, 429, 472 and 473.
+        // With these four statuses, the server rejects the key or the token. Other statuses may be temporary states of
+        // the server, for example 412, 429, 472 and 473.
         Err(match reply.status {
             400 | 401 | 403 | 404 => service.refused(&problem),
             _ => service.unreachable(&problem),

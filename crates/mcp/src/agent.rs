@@ -125,7 +125,9 @@ impl ServerHandler for Agent {
             let detail = format!("unknown tool: use one of {}", names.join(", "));
             return Err(ErrorData::invalid_params(detail, None));
         };
-        // A dropped activation would lose the secrets of its account, and a dropped wait a confirmed message.
+        // Two tools run to their end even if their call is cancelled. If an activation were dropped, the secrets of the
+        // new account would be lost. If `wait_for_message` were dropped, a message that is confirmed already would be
+        // lost.
         let is_droppable = !matches!(tool, ToolName::Activate | ToolName::WaitForMessage);
         let called = tokio::select! {
             called = self.run(tool, request.arguments.unwrap_or_default(), &context.ct) => called,
@@ -137,11 +139,12 @@ impl ServerHandler for Agent {
     }
 }
 
-/// Parses the arguments of a call. A null argument counts as absent, and a whole number such as 2.0 as an integer.
+/// Parses the arguments of a call. Treats a null argument as absent, and accepts a whole number with a fraction of
+/// zero, such as 2.0, as an integer.
 fn parse<T: DeserializeOwned>(mut args: JsonObject) -> Result<T, ToolFault> {
     args.retain(|_, value| !value.is_null());
     for value in args.values_mut().filter(|value| value.is_f64()) {
-        // The text of a whole number has no fraction.
+        // `to_string` writes a whole number without a fraction, so only whole numbers parse as `u64`.
         let whole = value.as_f64().and_then(|number| number.to_string().parse::<u64>().ok());
         if let Some(whole) = whole {
             *value = whole.into();

@@ -107,8 +107,8 @@ async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, stopped: Cancell
     loop {
         // Never returns here, because the semaphore is never closed.
         let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-        // An error concerns only one connection, or the process has no free file descriptor at the moment. The server
-        // therefore continues after a pause.
+        // The error may concern only one connection, or the process may have no free file descriptor at the moment. The
+        // server therefore continues after a pause.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
@@ -168,7 +168,7 @@ impl Endpoint {
 }
 
 /// Receives a whole body. Fails with a status and a text if the body is too large or broken, or takes longer than
-/// `within`: an unfinished body would occupy its connection permanently.
+/// `within`. The time limit exists because an unfinished body would occupy its connection permanently.
 async fn receive<B>(body: B, within: Duration) -> Result<Bytes, (StatusCode, &'static str)>
 where
     B: Body<Data = Bytes>,

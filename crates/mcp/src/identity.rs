@@ -23,8 +23,8 @@ pub(crate) struct ActingIdentity {
     /// until the first call of the tool. Locked during the registration, so that concurrent calls register only one
     /// webhook.
     pub(crate) relay: Mutex<Option<WebhookId>>,
-    /// Confirmed messages of `wait_for_message` that no call has returned, because their calls were cancelled. Has at
-    /// most one message for each call that ran at the same time.
+    /// Messages that `wait_for_message` has confirmed to the service, but that no client has received because their
+    /// calls were cancelled. The next call returns one of them.
     pub(crate) unreturned: Mutex<Vec<ReceivedView>>,
 }
 

@@ -3,11 +3,11 @@
 //! `sealpost mcp` is its command line. [`Agent`] has the tools. [`serve_stdio`] serves them to the program that started
 //! this process, and [`HttpServer`] to programs on a network.
 //!
-//! | rule | place |
+//! | rule | implementation |
 //! |---|---|
 //! | no result contains a secret | the [`IdentityStore`] gets the login secret of a new identity |
-//! | the text of another party is data | a content block of its own, with its author and `"untrusted": true` |
-//! | no tool destroys | no tool revokes, deletes or closes anything |
+//! | the text of another party is data | a separate content block, with its author and `"untrusted": true` |
+//! | no tool is destructive | no tool revokes, deletes or closes anything |
 
 mod agent;
 mod fault;

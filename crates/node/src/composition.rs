@@ -138,7 +138,8 @@ impl Components {
     pub(crate) fn warnings(&self) -> Result<Vec<String>, StoreError> {
         let urls = match (&self.lock, &self.base_url) {
             (None, Some(url)) => base_urls::conflict(&self.database, url, self.clock.now())?,
-            // Compares no URLs if the lock of an embedded database excludes other servers, or if no URL is configured.
+            // Skips the comparison if the lock of an embedded database excludes other servers, or if no URL is
+            // configured.
             (Some(_), _) | (_, None) => None,
         };
         let gap = self.journal_keeper.as_ref().and_then(|keeper| keeper.journal.gap());

@@ -25,8 +25,8 @@ pub struct LogWitness {
     pub url: String,
 }
 
-/// A witness with its keys. `size` is the size of the log in the checkpoint that the witness has cosigned last; 0 if
-/// unknown.
+/// A witness with its keys, and the state of the requests to it. `size` is the log size in the checkpoint that the
+/// witness has cosigned last; 0 if unknown.
 struct AskedWitness {
     url: String,
     keys: Vec<VerifierKey>,
@@ -87,8 +87,8 @@ pub(crate) fn start(
 /// cosignatures. Does nothing if the newest checkpoint has the cosignatures of all witnesses that have not failed. Logs
 /// the first of consecutive failures of a witness.
 ///
-/// A policy may require the cosignatures of several witnesses. Therefore stores them together, after the last response
-/// of the witnesses that have not failed before. A later cosignature is stored when it arrives.
+/// The policy of a verifier may require several witnesses. Therefore, new cosignatures are stored together, after the
+/// responses of all witnesses that have not failed before. A cosignature that arrives later is stored at once.
 fn collect(
     client: &Agent,
     witnesses: &mut [AskedWitness],
@@ -109,7 +109,7 @@ fn collect(
             scope.spawn(move || {
                 let is_awaited = !witness.has_failed;
                 let lines = witness.cosignatures(client, sealpost, (note, checkpoint.size));
-                // The receiver is only gone if a cosignature could not be stored.
+                // Ignores an error: the receiver is dropped only if a cosignature could not be stored.
                 drop(send.send((is_awaited, lines)));
             });
         }
@@ -165,9 +165,10 @@ impl AskedWitness {
         cosignatures
     }
 
-    /// Asks for the cosignatures of all keys, and adds them to `cosignatures`. If the witness has cosigned another size
-    /// at the request of another node, asks again with that size. Fails if that size is larger than `size`, the size of
-    /// the checkpoint, or if the cosignature of a key is missing.
+    /// Asks for the cosignatures of all keys, and adds them to `cosignatures`. The request names the size that the
+    /// witness has cosigned last. If another node has made the witness cosign another size since, asks again with that
+    /// size. Fails if that size is larger than `size`, the size of the checkpoint, or if the cosignature of a key is
+    /// missing.
     fn ask(
         &mut self,
         client: &Agent,
@@ -176,7 +177,8 @@ impl AskedWitness {
         cosignatures: &mut Vec<SignatureLine>,
     ) -> Result<(), CosignFault> {
         let (mut status, mut body) = self.request(client, sealpost, checkpoint, size)?;
-        // Without a size, the response refuses another tree of the same size.
+        // A conflict response with a size means that the witness has cosigned a checkpoint of this size. Without a
+        // size, the witness has cosigned another tree of the same size, and a second request would fail too.
         if status == CONFLICT
             && let Ok(cosigned) = body.trim().parse()
         {
@@ -227,7 +229,8 @@ impl AskedWitness {
 
 /// Interval between two rounds.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Maximum time for one request. A round waits for all requests, and evidence waits six seconds for the next round.
+/// Maximum time for one request, which also limits a round, because a round waits for all requests. A request for
+/// evidence waits six seconds for a cosignature, longer than one round.
 const TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum size of a response body in bytes. A cosignature of ML-DSA-44 has 3.3 KB.
 const BODY_BYTES_MAX: u64 = 16_384;

@@ -1,5 +1,5 @@
-//! The embedded database: its folder and lock, the reserve of disk space beside the database, its replacement by a
-//! backup, and its move to PostgreSQL.
+//! The embedded database: its folder and lock, the reserve of disk space, the replacement of the database by a backup,
+//! and the move to PostgreSQL.
 
 mod backup_source;
 pub(crate) mod data_folder;

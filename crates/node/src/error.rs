@@ -32,7 +32,7 @@ pub enum NodeError {
     /// A setting has an invalid value.
     #[error(transparent)]
     Setting(Failure),
-    /// The node or one of its parts cannot start, for a cause that has no variant of its own.
+    /// The node or one of its parts cannot start, for a reason that no other variant covers.
     #[error(transparent)]
     Start(Failure),
     /// The TLS certificate or its private key cannot be used.

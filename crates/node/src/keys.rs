@@ -21,8 +21,8 @@ pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
         .map_err(|error| NodeError::Keys(Failure::caused("no key can be created", error)))
 }
 
-/// Reads the key-encryption keys for a database. Creates the first key, in a key file or wrapped by the provider, if
-/// there is no key and no key has been used with the database.
+/// Reads the key-encryption keys for a database. If there is no key, and no key has been used with the database,
+/// creates the first key. The new key is in a key file, or is wrapped by the provider.
 ///
 /// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
 /// text encrypted under one key version.

@@ -74,8 +74,8 @@ pub(crate) struct RunningServer {
 }
 
 impl RunningServer {
-    /// Returns true if the server serves no more. Before a stop, it has panicked: for example, the system has given it
-    /// no thread.
+    /// Returns true if the server has ended. If [`stop`](Self::stop) was not called, the server has panicked, for
+    /// example because the system could not create a thread.
     pub(crate) fn has_ended(&self) -> bool {
         self.task.is_finished()
     }

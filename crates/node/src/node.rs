@@ -50,7 +50,7 @@ impl Node {
         &self.components.sealpost
     }
 
-    /// Returns `false` if a worker thread or an HTTP server has panicked. Such a part is not started again, so the
+    /// Returns `false` if a worker thread or an HTTP server has panicked. The node does not start it again, so the
     /// process must be restarted.
     pub fn is_whole(&self) -> bool {
         let mut servers = [Some(&self.api), self.ops.as_ref()].into_iter().flatten();

@@ -100,11 +100,13 @@ pub struct HttpSettings {
     pub workers: Option<u16>,
     /// The largest number of connections per worker thread.
     pub max_connections: usize,
-    /// The largest number of anonymous connections of all threads together. A connection is anonymous until a request
-    /// authenticates, and again after one that does not. At this number, a new connection closes the oldest anonymous one.
+    /// The largest number of anonymous connections of all threads together. A connection is anonymous until one of its
+    /// requests is authenticated, and again after a request that is not authenticated. If this number is reached, a new
+    /// connection closes the oldest anonymous connection.
     pub max_anonymous_connections: usize,
     /// The largest number of anonymous connections from one client address. A /64 network of IPv6 counts as one
-    /// address. At this number, a new connection closes the oldest anonymous one from the same address.
+    /// address. If this number is reached, a new connection closes the oldest anonymous connection from the same
+    /// address.
     pub max_anonymous_connections_per_address: usize,
     /// The maximum time for the TLS handshake of a connection.
     pub tls_handshake_timeout: Duration,
@@ -147,20 +149,21 @@ pub struct WebhookSettings {
     pub extra_roots: Option<PathBuf>,
 }
 
-/// The source of the key-encryption keys: a file, a text, or a provider that has wrapped the keys in the database. If
-/// none is given, the embedded database uses a key file in the data folder.
+/// The source of the key-encryption keys: a file, a text, or an external key provider. A provider wraps (encrypts) the
+/// keys, and the database stores the wrapped keys. If no source is given, the embedded database uses a key file in the
+/// data folder.
 #[derive(Debug, Clone)]
 pub struct KeySettings {
     /// Path of the file with the key-encryption keys.
     pub file: Option<PathBuf>,
     /// The keys as text: the lines of a key file, separated by commas or line ends.
     pub text: Option<Zeroizing<String>>,
-    /// The provider that has wrapped the keys.
+    /// The key provider that wraps and unwraps the keys.
     pub provider: Option<ProviderName>,
-    /// The time between two questions to the provider whether a running node may still use the keys. If the provider
-    /// refuses, the node has lost its keys.
+    /// The interval at which a running node asks the key provider to unwrap the keys again. If the provider refuses,
+    /// the node must end, because it may no longer use the keys.
     pub recheck: Duration,
-    /// The time for which a running node keeps the keys while the provider cannot be reached.
+    /// The time for which a running node continues to use the keys while the key provider cannot be reached.
     pub grace: Duration,
     /// Whether the start waits while the provider refuses or cannot be reached. If false, the start fails. With the
     /// provider [`Quorum`](ProviderName::Quorum), the start always waits.

@@ -34,8 +34,8 @@ pub struct RunningWitness(ServerHandle);
 
 struct WitnessServer {
     logs: Vec<VerifierKey>,
-    /// Locked from the check against the last checkpoint until the new checkpoint is stored, so that concurrent
-    /// requests cannot pass the check with the same last checkpoint.
+    /// The lock is held from the check against the last checkpoint until the new checkpoint is stored. Otherwise two
+    /// concurrent requests could both pass the check against the same last checkpoint.
     state: Mutex<WitnessState>,
 }
 
@@ -145,7 +145,7 @@ impl WitnessServer {
         let cosigned = state.keys().iter().map(|key| key.cosign(note.text(), now_s));
         let lines: Vec<_> = cosigned.collect::<Result<_, _>>().map_err(Refused::Rule)?;
         let body: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
-        // Without the signatures of other keys, which anybody can add.
+        // Keeps only the signature of the log, because anyone can add signatures of other keys to a checkpoint.
         let log = self.logs.iter().find(|log| log.name() == checkpoint.origin);
         let mut kept = log.map_or_else(
             || Note::new(note.text().to_owned(), Vec::new()),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Escapes control characters, characters that change the direction of text, and the Unicode separators of lines and
-/// paragraphs. All could deceive a person who reads the text in a terminal. For example, the escape character becomes
+/// paragraphs. In a terminal, these characters could hide or imitate text. For example, the escape character becomes
 /// the six characters `\u{1b}`.
 pub fn escape_control(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -17,8 +17,9 @@ pub fn escape_control(text: &str) -> String {
     escaped
 }
 
-/// Escapes the same characters in JSON, which keeps its value. For example, U+202E becomes the six characters `\u202e`.
-/// Line feeds stay: they are never inside of a string.
+/// Escapes the same characters as [`escape_control`] in a JSON text, without a change of the JSON value. For example,
+/// U+202E becomes the six characters `\u202e`. Line feeds are not escaped: in JSON they occur only between tokens,
+/// never inside a string.
 pub fn escape_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for symbol in json.chars() {
@@ -32,7 +33,7 @@ pub fn escape_json(json: &str) -> String {
     escaped
 }
 
-/// Whether a character changes the direction of the text around it, or starts a new line. Services refuse the same
+/// Whether a character changes the direction of the text around it, or starts a new line. The service rejects the same
 /// characters in new labels.
 fn is_reordering(symbol: char) -> bool {
     matches!(

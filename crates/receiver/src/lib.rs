@@ -37,8 +37,8 @@
 //! | 410 | the service disables the webhook |
 //! | any other status, or none | the delivery is tried again |
 //!
-//! With 429 and 503, `Retry-After` can extend the pause to twice its length or to one hour, whichever is longer. The
-//! maximum is 24 h.
+//! With 429 and 503, `Retry-After` can extend the pause before the next attempt. The limit is twice the scheduled pause
+//! or one hour, whichever is longer, but at most 24 h.
 //!
 //! # Example
 //! The secret, the headers and the body are those of a real request:

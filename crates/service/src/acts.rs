@@ -4,8 +4,8 @@
 //! - A [`ProvenOwner`](owner::ProvenOwner) performs the acts that a stolen session must not perform.
 //! - An [`Operator`](audited::Operator) acts on all accounts.
 //!
-//! The transaction of an act checks that the author may act. The activity log of the account names the author, and so
-//! does the audit trail for the acts in [`audited`].
+//! The transaction of an act checks that the author may act. The activity log of the account names the author. For the
+//! acts in [`audited`], the audit trail names the author too.
 
 pub(crate) mod actor;
 pub(crate) mod audit_chain;

@@ -22,7 +22,7 @@ pub struct Badges {
     circuits: Arc<RwLock<Arc<Circuits>>>,
     /// Signed status lists (public lists of revoked badges), by the number of the list.
     status_lists: Arc<AgedCache<u64, str>>,
-    /// For each status list, the indices of the badges whose database rows another program has changed.
+    /// For each status list, the indices of the badges whose database rows were changed by another program.
     forged: Arc<AgedCache<u64, [u64]>>,
 }
 

@@ -58,7 +58,9 @@ impl Error {
             | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)
             }
-            // After a restore, the transparency log waits for an operator.
+            // `KeptFault` means that the transparency log lacks entries of the checkpoint file, for example after a
+            // restore, or that the file cannot be read. Requests that extend the log fail until an operator has fixed
+            // this.
             Self::Store(StoreError::Refused(cause)) if cause.is::<KeptFault>() => {
                 Some(&Refusal::Unavailable)
             }

@@ -1,4 +1,4 @@
-//! A thread that does some work again and again.
+//! A thread that repeats some work, with a pause before each repetition.
 
 use std::{
     io,
@@ -10,7 +10,8 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// A thread that does some work at intervals. It runs until it is stopped or dropped, or until the work ends it.
+/// A thread that waits for a fixed time before each repetition of its work. The thread runs until it is stopped or
+/// dropped, or until the work returns [`ControlFlow::Break`].
 pub struct PeriodicThread(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl PeriodicThread {

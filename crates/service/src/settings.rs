@@ -29,8 +29,8 @@ pub struct Settings {
     pub activation: Activation,
     /// Handles that only an operator can assign.
     pub reserved_handles: ReservedHandles,
-    /// Maximum number of handles that revoked keys of an account reserve. An account that has reached this number can
-    /// take no new handle.
+    /// Maximum number of handles that revoked keys of an account keep reserved. An account that has reached this number
+    /// can take no new handle.
     pub revoked_handles_max: u32,
     /// Maximum bytes of the stored envelopes that an account has sent, measured after sealing. `None` means no quota.
     pub account_bytes_max: Option<u64>,
@@ -54,7 +54,8 @@ pub struct Settings {
     /// Maximum number of rows that one transaction changes, for requests and transfers that change many rows. The
     /// number is bounded, because sends may wait for such a transaction.
     pub rows_per_write: u32,
-    /// Maximum number up to which a response counts the waiting envelopes of a key (envelopes that wait for a webhook).
+    /// Maximum number of waiting envelopes (envelopes that wait for a webhook) that a response counts for a key. If
+    /// more envelopes wait, the response only states that there are more.
     pub waiting_counted_max: u32,
     /// Interval at which a node looks for waiting envelopes to transfer to a new webhook. Each transaction of a
     /// transfer moves at most `rows_per_write` envelopes.
@@ -73,8 +74,8 @@ pub struct Settings {
     pub activity_retention: Duration,
     /// Time for which an idempotency key is kept.
     pub idempotency_ttl: Duration,
-    /// The events that a new webhook can name. All nodes must be configured with the same version, and the settings of
-    /// their dispatchers too.
+    /// The events that a new webhook can name. All nodes, and the settings of their dispatchers, must have the same
+    /// version.
     pub events: EventsVersion,
     /// Interval between runs of housekeeping.
     pub housekeeping_every: Duration,
@@ -92,8 +93,8 @@ pub struct Settings {
     pub housekeeping_batch: u32,
     /// The cryptographic suite that seals new envelopes.
     pub suite: Suite,
-    /// Maximum age of channel secrets in memory, of senders and recipients. A channel is a key encapsulation that many
-    /// envelopes share. At most [`Settings::CHANNEL_LIFE_MAX`].
+    /// Maximum age of channel secrets in memory, for senders and recipients. A channel is a key encapsulation that many
+    /// envelopes share. The effective maximum is never longer than [`Settings::CHANNEL_LIFE_MAX`].
     pub channel_life: Duration,
     /// Maximum number of envelopes of a channel (shared key encapsulation).
     pub channel_envelopes_max: u32,
@@ -109,7 +110,7 @@ pub struct Settings {
     /// Maximum bytes of envelopes in one commit. A larger envelope is committed alone. The maximum bounds the memory
     /// for the copies that the database driver makes.
     pub batch_bytes_max: usize,
-    /// Maximum number of look-ups of bearer tokens that wait. Further look-ups are refused as unavailable. The same
+    /// Maximum number of waiting look-ups of bearer tokens. Further look-ups are refused as unavailable. The same
     /// maximum applies to look-ups of API keys.
     pub lookups_waiting_max: usize,
     /// Maximum number of look-ups in one database statement.
@@ -134,7 +135,8 @@ impl Settings {
     /// this time.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
-    /// Returns the time for which a repeated send gets its first response. It never exceeds the retention of envelopes.
+    /// Returns the time for which a repeated send gets the response to the first send, instead of being sent again.
+    /// This time is `idempotency_ttl`, but never more than `retention`.
     pub(crate) fn idempotency_kept_for(&self) -> Duration {
         self.idempotency_ttl.min(self.retention)
     }

@@ -35,8 +35,8 @@ impl TransparencyLog {
         Self { core, head, statement_cursor: Arc::default() }
     }
 
-    /// Returns the reason why this node does not extend the log, for operators. `None` if the node extends it. Blocks
-    /// the thread.
+    /// Returns the reason, for operators, why this node does not extend the log. Returns `None` if the node extends the
+    /// log. Blocks the thread.
     pub fn fault(&self) -> Result<Option<String>, StoreError> {
         let file = self.core.settings.checkpoint_file.as_ref();
         file.map_or(Ok(None), |file| find_log_fault(&self.core.store, file))

@@ -1,4 +1,4 @@
-//! The webhooks of an API key: the webhook as its owner sees it, its deliveries, and its relay connections.
+//! The webhooks of an API key: how their owner sees them, their deliveries, and their relay connections.
 
 pub(crate) mod cursor;
 pub(crate) mod deliveries;

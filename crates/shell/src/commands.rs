@@ -45,7 +45,8 @@ pub fn run(
             ServiceCommand::Webhooks(command) => webhooks::run(command, config_folder).await,
         }
     });
-    // After a signal, a thread can still wait for standard input. The command ends without it.
+    // After a signal, a thread can still be blocked in a read of standard input. The shutdown does not wait for this
+    // thread.
     runtime.shutdown_background();
     done
 }
@@ -65,9 +66,10 @@ fn stop_signal() -> Result<impl Future<Output = ()>, ShellError> {
     })
 }
 
-/// The client of a profile (the stored service, identity and secrets of the user), for one command.
-/// [`store_session`](Self::store_session) stores a new session in the profile at the end of the command, after the
-/// result is printed: a profile that cannot be written loses no result.
+/// The client of a profile for one command. A profile is the stored service, identity and secrets of the user.
+///
+/// Call [`store_session`](Self::store_session) at the end of the command, after the result is printed. So the result is
+/// not lost if the profile cannot be written.
 pub struct ProfileClient {
     /// The client of the profile's identity.
     pub client: Client,
@@ -87,8 +89,8 @@ impl ProfileClient {
     }
 
     /// Stores a new session token in the profile, so that the next command does not log in again. Writes nothing if the
-    /// token is unchanged, or if another command has changed the profile since. A failure is only a warning, because
-    /// the command has done its work.
+    /// token is unchanged, or if another command has changed the profile since. If the write fails, only prints a
+    /// warning, because the command itself has succeeded.
     pub async fn store_session(self) {
         let token = self.client.token().await.map(Secret);
         store_token(&self.file, Some(&self.profile), token);
@@ -112,7 +114,7 @@ fn store_token(file: &ProfileFile, before: Option<&Profile>, token: Option<Secre
     }
 }
 
-/// Time that a command has after a signal to store the response of a request that it has sent already.
+/// Maximum time after a signal to wait for the response to a sent request, and to store this response.
 const FINISH_MAX: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use crate::error::ShellError;
 
-/// Reads a secret in one line. On a terminal, asks for `what`, and hides typed characters until the future ends or is
-/// dropped.
+/// Reads a secret of one line. On a terminal, first prints a prompt with `what`. Hides typed characters until the
+/// future ends or is dropped.
 pub(crate) async fn secret(what: &str) -> Result<Zeroizing<String>, ShellError> {
     if !io::stdin().is_terminal() {
         let text = on_another_thread(read_to_end).await?;
@@ -24,7 +24,7 @@ pub(crate) async fn secret(what: &str) -> Result<Zeroizing<String>, ShellError> 
 
 /// Makes the terminal hide typed characters until the value is dropped.
 struct HiddenInput {
-    /// The settings of the terminal before.
+    /// The original settings of the terminal, which are restored on drop.
     shown: Termios,
 }
 
@@ -40,9 +40,9 @@ impl HiddenInput {
 
 impl Drop for HiddenInput {
     fn drop(&mut self) {
-        // A closed terminal needs no settings.
+        // Ignores an error: the terminal may be closed, and then needs no settings.
         tcsetattr(io::stdin(), OptionalActions::Flush, &self.shown).ok();
-        // The terminal has not shown the line break that the user typed.
+        // Prints a line break, because the terminal has hidden the one that the user typed.
         prompt("\n").ok();
     }
 }
@@ -70,7 +70,7 @@ fn one_line(what: &str, text: &str) -> Result<Zeroizing<String>, ShellError> {
     Ok(Zeroizing::new(line.to_owned()))
 }
 
-/// Reads while a signal can end the command.
+/// Reads on a separate thread. The returned future can be dropped during the read, for example after a signal.
 async fn on_another_thread(
     read: fn() -> Result<Zeroizing<String>, ShellError>,
 ) -> Result<Zeroizing<String>, ShellError> {

@@ -46,7 +46,8 @@ pub(crate) fn line(text: &str) -> Result<(), ShellError> {
     tolerate_closed_pipe(print(format!("{text}\n"))).map_err(ShellError::Output)
 }
 
-/// Prints a warning on standard error: the effect of an error that does not fail the command, and the error.
+/// Prints a warning on standard error, for an error that does not make the command fail. `effect` describes the
+/// consequence of the error.
 pub(crate) fn warn(effect: &str, error: &ShellError) {
     let error = escape_control(&with_causes(error));
     // A failed write cannot be reported.
@@ -59,7 +60,7 @@ pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     out.write_all(text.as_ref()).and_then(|()| out.flush())
 }
 
-/// Turns the error of a closed pipe into success: the program that reads the output needs no more of it.
+/// Converts the error of a closed pipe to success. The program that reads the output has read all that it needs.
 pub fn tolerate_closed_pipe(printed: io::Result<()>) -> io::Result<()> {
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

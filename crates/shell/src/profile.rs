@@ -82,8 +82,9 @@ impl ProfileFile {
         }
     }
 
-    /// Fails if a login would overwrite the login secret of another account, or a file that cannot be read. This
-    /// profile may be the only copy of that secret. A login may replace a file that is not a profile.
+    /// Fails if a login would overwrite a profile that contains the login secret of another account, because the
+    /// profile may be the only copy of this secret. Also fails if the file cannot be read. A login may overwrite a file
+    /// that is not a profile.
     pub(crate) fn refuse_other_account(
         &self,
         account: Option<AccountId>,
@@ -142,7 +143,7 @@ pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String
 /// Replaces a file atomically. Only its owner can read and write the new file.
 pub(crate) fn replace_private(file: &Path, content: &[u8]) -> io::Result<()> {
     let new = file.with_extension(format!("{}.new", std::process::id()));
-    // A crash can have left this file.
+    // Removes the file that an earlier process with this id may have left after a crash.
     drop(fs::remove_file(&new));
     let written = create_private(&new).and_then(|created| fill(created, content));
     let replaced = written.and_then(|()| fs::rename(&new, file));
@@ -189,8 +190,8 @@ impl Profile {
         builder
     }
 
-    /// Returns the account and its login secret. `None` for a profile with an API token: after the end of the token,
-    /// the client must not log in, because a session has more rights.
+    /// Returns the account and its login secret. `None` for a profile with an API token. If the API token expires or is
+    /// revoked, the client must not log in, because a session has more rights than the token.
     fn login(&self) -> Option<(AccountId, &Secret)> {
         let has_api_token = self.token.as_ref().is_some_and(|token| token.0.starts_with("kt_"));
         self.account_id.zip(self.login_secret.as_ref()).filter(|_| !has_api_token)

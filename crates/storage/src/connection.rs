@@ -24,7 +24,7 @@ use diesel::{PgConnection, SqliteConnection};
 /// A connection to either database.
 ///
 /// Open connections with [`connect`](crate::connection::connect::connect). Do not use `establish`, which diesel
-/// derives: if a PostgreSQL server is unreachable, `establish` takes the URL for the name of an SQLite file.
+/// derives: if a PostgreSQL server is unreachable, `establish` then opens an SQLite file with the URL as its name.
 #[derive(diesel::MultiConnection)]
 pub(crate) enum AnyConnection {
     Postgres(PgConnection),

@@ -56,8 +56,8 @@ pub struct Database {
     pub(crate) write_lock: Option<Arc<FairMutex<()>>>,
     /// The thread that runs the checkpoints of SQLite; `None` on PostgreSQL.
     pub(crate) checkpointer: Option<Arc<Checkpointer>>,
-    /// The webhook at which the next [claim](sealpost_domain::ports::Claim) of due deliveries continues its search.
-    /// Clones share the position, so that no webhook is skipped.
+    /// The positions at which the next [claim](sealpost_domain::ports::Claim) continues to search for due deliveries.
+    /// Clones share the positions, so that no webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     pub(crate) purge_cursor: Arc<PurgeCursor>,
@@ -152,14 +152,16 @@ impl Database {
         }
     }
 
-    /// Attaches the keys that authenticate rows: sessions, API tokens, badges, and the secrets of accounts. Clones
-    /// share them. Without keys, reads and writes of these rows fail. Does nothing if keys are already attached.
+    /// Attaches the keys that compute and verify the tags (authentication codes) of sessions, API tokens, badges and
+    /// account secrets. Clones of the database share the keys. Without keys, reads and writes of these rows fail. Does
+    /// nothing if keys are already attached.
     pub fn authenticate_rows(&self, authenticator: Arc<dyn RowAuthenticator>) {
         self.row_tags.attach(authenticator);
     }
 
     /// Applies all missing migrations and returns their names. Several nodes may migrate at the same time. Refuses a
-    /// database that is newer than the binary.
+    /// database with migrations that this binary does not know, unless these are additive: older binaries can still use
+    /// the database.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.migrate_with_progress(&|_name| {})
     }
@@ -175,14 +177,13 @@ impl Database {
         applied.map_err(|error| self.with_missing_rights(error))
     }
 
-    /// Returns the names of the missing migrations. Refuses a database that is newer than the binary, unless
-    /// its unknown migrations are additive.
+    /// Returns the names of the missing migrations. Refuses the same databases as [`migrate`](Self::migrate).
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         self.look_up(migrations::pending)
     }
 
-    /// Copies the write-ahead log of SQLite into the database file, so that the file of a stopped server is complete.
-    /// Pages that another process still reads stay in the log. Does nothing on PostgreSQL.
+    /// Copies the write-ahead log of SQLite into the database file, so that this file alone contains all data after the
+    /// server stops. If another process is reading, some pages can stay in the log. Does nothing on PostgreSQL.
     pub fn complete_file(&self) -> Result<(), StoreError> {
         if self.file.is_none() {
             return Ok(());
@@ -223,8 +224,8 @@ impl Database {
         self.file.as_deref()
     }
 
-    /// Returns a separate database for the thread that commits sends. Its connection is reserved, so the thread does
-    /// not wait for connections that other threads use. `None` if the thread should use this database.
+    /// Returns a clone with a reserved connection, for the thread that stores sends in batches. The thread then never
+    /// waits for a connection that another thread uses. `None` on SQLite, where the thread uses this database.
     pub fn for_committer(&self) -> Result<Option<Self>, StoreError> {
         let Some(CommitterConnection { target, pool }) = self.committer.as_deref() else {
             return Ok(None);
@@ -248,7 +249,7 @@ impl Database {
         Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
     }
 
-    /// Returns true if all other writes wait for a running write transaction, as in SQLite.
+    /// Returns true if only one write transaction can run at a time: true for SQLite, false for PostgreSQL.
     pub fn has_single_writer(&self) -> bool {
         self.write_lock.is_some()
     }
@@ -266,8 +267,8 @@ impl Database {
     }
 }
 
-/// Classifies an error of opening an SQLite file. Only the error of a statement can be temporary, for example if
-/// another process has locked the file.
+/// Classifies an error that occurred while an SQLite file was opened. Errors of the first statements can be temporary,
+/// for example if another process has locked the file. All other errors are [`StoreError::Refused`].
 fn unusable(fault: ConnectFault) -> StoreError {
     match fault {
         ConnectFault::Setup(error) => Fault::Driver(error).into(),

@@ -36,8 +36,8 @@ pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
 /// Returns true if less than `min` bytes are available: `free` bytes on the disk plus `reusable` bytes inside the
 /// database.
 ///
-/// Also returns true if less than a quarter of `min` is free on the disk, because the write-ahead log cannot use the
-/// reusable pages.
+/// Also returns true if less than a quarter of `min` is free on the disk: the write-ahead log needs space on the disk,
+/// and cannot use the reusable pages.
 pub(crate) fn is_short(min: u64, free: u64, reusable: u64) -> bool {
     free < min / 4 || free.saturating_add(reusable) < min
 }

@@ -1,7 +1,8 @@
-//! Stores everything on SQLite or PostgreSQL, with diesel.
+//! Stores all data of the service in SQLite or PostgreSQL, through the library diesel.
 //!
-//! A [`Database`] opens a [`Transaction`] or a [`Reader`]. The database is also the
-//! [`Outbox`](sealpost_domain::ports::Outbox) of the dispatcher. A [`DatabaseUrl`] selects the database at run time:
+//! A [`Database`] opens a [`Transaction`], which reads and writes, or a [`Reader`], which only reads. A database also
+//! implements [`Outbox`](sealpost_domain::ports::Outbox), the interface through which the webhook dispatcher uses the
+//! delivery queue. A [`DatabaseUrl`] selects SQLite or PostgreSQL at run time:
 //!
 //! ```
 //! use sealpost_domain::ports::Durability;
@@ -35,7 +36,7 @@
 //! | `housekeeping` | retention, daily counts, remains of deleted webhooks |
 //! | `kek_rotation` | replacing encrypted secrets under a new key-encryption key |
 //!
-//! The text of most queries serves both databases. The databases differ only in the following places:
+//! Most queries have the same SQL text for both databases. The databases differ only in the following places:
 //!
 //! - `connection/connect` and `connection/encryption`: opening, configuring and encrypting a connection;
 //! - `connection/transaction`: beginning a transaction and its durability;
@@ -43,22 +44,23 @@
 //! - `send/statements`, `queue/statements` and `housekeeping/expired_envelopes`: statements over whole batches;
 //! - `migrations`: the lock and the table of applied migrations.
 //!
-//! `connection/fault` classifies driver errors, never by the name of a constraint.
+//! `connection/fault` classifies driver errors by their kind or message, and never by the name of a constraint.
 //!
 //! # Behaviour
 //!
 //! - SQLite has one writer. Writers queue in order of arrival, for at most [`Settings::connection_timeout`]. Readers
 //!   never wait for a writer.
-//! - PostgreSQL runs at READ COMMITTED: every statement sees the rows committed before it. A transaction therefore
-//!   locks the rows of a decision before it reads them.
-//! - A dead connection is replaced at the start of a transaction and for a lookup outside a transaction. A transaction
-//!   already in progress fails with `Unavailable` and stores nothing. If only the response to COMMIT is lost, the
-//!   error is `InDoubt`.
-//! - Deadlocks and timeouts are recognised by PostgreSQL's English messages, because the driver hides the codes. The
-//!   connection asks for English. Before PostgreSQL 15 only superusers may do so; on a server with another language
-//!   the errors become `Refused`.
-//! - Settings belong to the connection. Behind a pooler such as `PgBouncer` in transaction mode, the role needs them as
-//!   defaults. A pooler without prepared statements needs [`Settings::has_pooler`].
+//! - PostgreSQL runs at READ COMMITTED: every statement sees the rows committed before it. If a decision depends on
+//!   rows, the transaction therefore locks these rows before it reads them.
+//! - If a connection is dead at the start of a transaction, or during reads outside a transaction, the work runs on
+//!   another connection. If the connection dies later in a transaction, the transaction fails with `Unavailable` and
+//!   stores nothing. If only the response to COMMIT is lost, the error is `InDoubt`.
+//! - Deadlocks and timeouts are recognised by PostgreSQL's English messages, because the driver hides the codes. Each
+//!   connection selects English. Before PostgreSQL 15, only superusers may do this. If another language stays selected,
+//!   these errors become `Refused`.
+//! - The service sets timeouts and planner settings on each connection. Behind a pooler in transaction mode, such as
+//!   `PgBouncer`, clients share server connections. The database role then needs these settings as its defaults. A
+//!   pooler without prepared statements needs [`Settings::has_pooler`].
 
 mod account;
 mod backup;

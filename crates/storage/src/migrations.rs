@@ -28,9 +28,9 @@ pub(crate) enum VersionFault {
     Newer(String),
 }
 
-/// Returns the names of the missing migrations in order. Refuses a database that is newer than the binary, unless all
-/// its unknown migrations are additive. With additive migrations, old nodes continue to run while other nodes are
-/// upgraded.
+/// Returns the names of the missing migrations in order. Refuses a database with migrations that this binary does not
+/// know, unless these are additive: older binaries can still use the database. Old nodes can then continue to run while
+/// other nodes are upgraded.
 pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     let mut known = known(conn)?;
     let applied = applied(conn)?.into_iter();

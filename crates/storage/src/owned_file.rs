@@ -10,15 +10,16 @@ use std::{
 
 use rustix::fs::{Mode, OFlags};
 
-/// Creates a file with mode 0600, for the owner of its folder. Fails if the path exists.
+/// Creates a file with mode 0600. Fails if the path exists. If root runs the process, the owner of the folder becomes
+/// the owner of the file.
 pub fn create(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.clone().create_new(true).mode(0o600).open(path)?;
     give_to_owner_of(&folder_of(path), &file)?;
     Ok(file)
 }
 
-/// Replaces a file atomically. `write` writes the content to a new file with mode 0600, for the owner of the folder.
-/// The content is on the disk when this returns. Two replacements of one file must not run at the same time.
+/// Replaces a file atomically. `write` writes the content to a new file, which [`create`] makes. The content is on the
+/// disk when this function returns. Two replacements of one file must not run at the same time.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let new = with_suffix(path, ".new");
     // An interrupted replacement has left this file.
@@ -39,13 +40,12 @@ pub fn remove_if_present(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Waits until the disk has the names of the files in the folder of `path`.
+/// Waits until the names of the files in the folder of `path` are on the disk.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
 
-/// Creates a folder with mode 0700, and its missing parents, for the owner of the nearest existing parent. Accepts an
-/// existing folder.
+/// Creates a folder and its missing parents, each like [`create_new_folder`]. Does nothing if the folder exists.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -58,7 +58,8 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a folder with mode 0700, for the owner of its parent. Fails if the path exists.
+/// Creates a folder with mode 0700. Fails if the path exists. If root runs the process, the owner of the parent becomes
+/// the owner of the folder.
 pub fn create_new_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
     // Opens the folder without following links. The owner of the parent could meanwhile have replaced the folder by a

@@ -8,12 +8,12 @@ pub struct Settings {
     /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the thread that stores
     /// sends in batches. On SQLite the maximum number of readers, in addition to the one writer.
     pub pool_max: u32,
-    /// Connects to PostgreSQL without TLS, unless the URL has an `sslmode`. By default, connections that leave the
-    /// machine use `sslmode=verify-full`.
+    /// Connects to PostgreSQL without TLS. Rejected if the URL has an `sslmode` other than `disable`. If false, and the
+    /// URL has no `sslmode`, connections that leave the machine use `sslmode=verify-full`.
     pub in_clear: bool,
     /// Prepares no statements on PostgreSQL. Needed for a pooler in transaction mode that does not support prepared
-    /// statements. Behind such a pooler, the settings of a session would reach other sessions. The database role must
-    /// therefore have these settings as its defaults.
+    /// statements. Behind such a pooler, clients share server connections, and with them their settings. The database
+    /// role must therefore have the settings of the service as its defaults.
     pub has_pooler: bool,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,
@@ -22,8 +22,8 @@ pub struct Settings {
     /// Maximum duration of a durable commit. If a commit takes longer, its result is in doubt, and durable writes are
     /// refused until a probe write succeeds. Migrations have no such maximum.
     pub commit_timeout: Duration,
-    /// Maximum size of each of three caches: of keys (a long policy counts as several keys), of webhooks, and of the
-    /// times at which webhooks last succeeded.
+    /// Maximum number of entries in each of three caches: API keys, webhooks, and the times at which webhooks last
+    /// succeeded. A key with a long policy counts as several entries.
     pub keys_cached_max: usize,
 }
 

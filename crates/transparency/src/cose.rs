@@ -36,8 +36,8 @@ pub struct CoseReceipt {
 pub struct CoseFault(&'static str);
 
 impl CoseReceipt {
-    /// The first byte of a receipt: the CBOR tag of `COSE_Sign1`. The texts of [`LogProof`](crate::LogProof) and
-    /// [`Evidence`](crate::Evidence) begin with other bytes.
+    /// The first byte of a receipt: the CBOR tag of `COSE_Sign1`. The byte distinguishes a receipt from the text
+    /// formats [`LogProof`](crate::LogProof) and [`Evidence`](crate::Evidence), which begin with other bytes.
     pub const FIRST_BYTE: u8 = 0xD2;
 
     /// Returns the bytes of the receipt of an entry in the tree of the checkpoint. `key` is the public key of the log,

@@ -19,9 +19,9 @@ pub(crate) fn cosigned_message(witness: &VerifierKey, text: &str, time: u64) -> 
     }
 }
 
-/// Returns the message of an ML-DSA-44 signature. Unlike the message for Ed25519, this message has the name of the
-/// witness. It has only the first three lines of the checkpoint. `None` if the text is no checkpoint, or if a name has
-/// more than 255 bytes.
+/// Returns the message of an ML-DSA-44 signature: the name of the witness, the time, and the first three lines of the
+/// checkpoint. The message for Ed25519 has no name of the witness, and the whole text of the checkpoint. `None` if the
+/// text is no checkpoint, or if a name has more than 255 bytes.
 fn subtree_message(witness: &VerifierKey, text: &str, time: u64) -> Option<Vec<u8>> {
     let Checkpoint { origin, size, root } = Checkpoint::parse(text).ok()?;
     let parts = [
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::{hash::TreeHash, witness::WitnessKey};
 
-    /// Another program computed the id and the message (proofbundle 6.3.1 with OpenSSL).
+    /// Another program (proofbundle 6.3.1 with OpenSSL) computed the expected id and message.
     #[test]
     fn the_key_and_the_message_are_those_of_another_program() {
         let key = WitnessKey::ml_dsa_44("example.org/witness", &[9; 32]).unwrap();

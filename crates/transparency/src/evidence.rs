@@ -12,12 +12,12 @@ use crate::{
     proof::verify_inclusion,
 };
 
-/// The statement about an envelope, the further statements that it refers to, and a checkpoint that includes all of
-/// them. `Display` is the file.
+/// The statement about an envelope, the other statements that this statement refers to, and a checkpoint of a tree that
+/// includes all of them. `Display` writes the evidence file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// First the statement of the kind `evidence`. Then the other statements, in the order in which the first statement
-    /// names the numbers of their entries.
+    /// First the statement of the kind `evidence`, which has the numbers of the other entries. Then the entries with
+    /// these numbers, in the same order.
     pub entries: Vec<ProvenEntry>,
     /// The checkpoint with its signatures.
     pub checkpoint: Note,
@@ -32,7 +32,7 @@ pub enum EvidenceFault {
     /// The checkpoint is no note.
     #[error("the checkpoint of the evidence is not readable")]
     Checkpoint(#[source] NoteFault),
-    /// An entry has another number than the first statement names, or its statement contradicts the first statement.
+    /// An entry has another number than the first statement requires, or its statement contradicts the first statement.
     #[error("the entry that the evidence names '{0}' does not belong to it")]
     Foreign(String),
     /// The policy refuses the checkpoint, or an entry is not in its tree.
@@ -72,9 +72,10 @@ impl Evidence {
         }
     }
 
-    /// Verifies the evidence, and returns its checkpoint. Succeeds if the policy accepts the checkpoint, if the tree of
-    /// the checkpoint includes all entries, and if the entries are those that the first statement names. `now_s` is the
-    /// time in seconds since the Unix epoch.
+    /// Verifies the evidence, and returns its checkpoint. `now_s` is the time in seconds since the Unix epoch.
+    ///
+    /// Fails if the policy refuses the checkpoint, or if the tree of the checkpoint does not include all entries. Also
+    /// fails if the entries are not exactly those whose numbers are in the first statement.
     pub fn accept(&self, policy: &Policy, now_s: u64) -> Result<Accepted, EvidenceFault> {
         let accepted = policy.accept_checkpoint(&self.checkpoint, now_s)?;
         let (size, root) = (accepted.checkpoint.size, accepted.checkpoint.root);

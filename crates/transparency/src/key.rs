@@ -171,7 +171,7 @@ fn hex(id: [u8; 4]) -> String {
     format!("{:08x}", u32::from_be_bytes(id))
 }
 
-/// The longest name that the message of an ML-DSA-44 cosignature has room for.
+/// Maximum length in bytes of a name that is part of the message of an ML-DSA-44 cosignature.
 pub(crate) const SIGNED_NAME_BYTES_MAX: usize = 255;
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl Note {
         self.signatures.push(signature);
     }
 
-    /// Adds the signatures of the keys that have not signed this note. Both notes must have the same text.
+    /// Adds those signatures of `other` whose keys have not signed this note. Both notes must have the same text.
     pub fn merge(&mut self, other: Self) {
         for line in other.signatures {
             let is_same_key =
@@ -86,7 +86,7 @@ impl Note {
         }
     }
 
-    /// Returns the text with the first signature of `key`, and no other.
+    /// Returns a note with the same text, and with only one signature: the first by `key`.
     #[must_use]
     pub fn signed_only_by(&self, key: &VerifierKey) -> Self {
         Self::new(self.text.clone(), self.lines_of(key).take(1).cloned().collect())

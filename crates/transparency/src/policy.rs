@@ -1,7 +1,9 @@
-//! The policy of a verifier: the logs and witnesses that it trusts, in the form of tlog-policy.
+//! The policy of a verifier: the logs and witnesses that the verifier trusts, in the text format tlog-policy.
 //!
-//! The form has three additions to tlog-policy. A line `max-age SECONDS` bounds the age of counted cosignatures. A
-//! quorum that half of the witnesses or fewer can satisfy is refused. Two keys of one witness are refused.
+//! Differs from tlog-policy in three points:
+//! - A line `max-age SECONDS` sets the maximum age of cosignatures. Older cosignatures are ignored.
+//! - A quorum that half of the witnesses or fewer can satisfy is rejected.
+//! - A policy with two keys of one witness is rejected.
 
 use std::collections::HashSet;
 
@@ -41,7 +43,7 @@ enum Quorum {
 struct Member {
     name: String,
     kind: MemberKind,
-    /// The smallest number of witnesses whose cosignatures satisfy this member: 1 for a witness.
+    /// The smallest number of cosigning witnesses that satisfies this member. 1 for a witness.
     least: usize,
 }
 
@@ -56,7 +58,7 @@ enum MemberKind {
 pub struct Accepted {
     /// The checkpoint.
     pub checkpoint: Checkpoint,
-    /// The names of the witnesses whose cosignatures count.
+    /// The names of the witnesses with a valid cosignature that is not older than the `max-age` of the policy.
     pub witnesses: Vec<String>,
 }
 
@@ -72,11 +74,11 @@ pub enum Refused {
     /// Too few witnesses have cosigned, or their cosignatures are too old.
     #[error("the quorum is missing: {counted} of {known} witnesses have a cosignature that counts{age}", age = age(*.max_age_s))]
     Quorum {
-        /// The number of witnesses whose cosignatures count.
+        /// The number of witnesses with a valid cosignature that is not older than the `max-age` of the policy.
         counted: usize,
         /// The number of witnesses in the policy.
         known: usize,
-        /// The bound of the age, in seconds.
+        /// The `max-age` of the policy in seconds. `None` if the policy has no `max-age`.
         max_age_s: Option<u64>,
     },
     /// A signature is wrong.
@@ -349,9 +351,10 @@ fn age(max_age_s: Option<u64>) -> String {
     max_age_s.map(|max| format!(" and is at most {max} s old")).unwrap_or_default()
 }
 
-/// The name of the quorum that requires no witness.
+/// The name of the quorum that requires no witness, in a line `quorum none`.
 const NONE: &str = "none";
-/// Maximum time in seconds by which the clock of a witness may be ahead.
+/// Maximum time in seconds by which the clock of a witness may be ahead of the verifier's clock. A cosignature with a
+/// later time is ignored.
 const AHEAD_MAX_S: u64 = 60;
 const MEMBERS_MAX: usize = 128;
 

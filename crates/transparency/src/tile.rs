@@ -2,9 +2,11 @@
 
 use crate::hash::TreeHash;
 
-/// The name of a tile, without its hashes. The tile has the hashes of one level from the number `index * 256` on. A
-/// partial tile has fewer than 256 hashes. Level 0 has the hashes of entries. Each hash of a higher level is the root
-/// hash of a full tile one level below.
+/// Identifies a tile: up to 256 consecutive hashes of one level of the tree, from the hash number `index * 256` on.
+/// Does not contain the hashes.
+///
+/// A partial tile has fewer than 256 hashes. Level 0 has the hashes of the entries. On a higher level, each hash is the
+/// root hash of a full tile one level below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// The level, at most 7 in a tree of 2^64 entries.
@@ -102,7 +104,7 @@ fn parse_number(path: &str) -> Option<(u64, u16)> {
         index = index.checked_mul(1000)?.checked_add(parse_thousand(group.strip_prefix('x')?)?)?;
     }
     index = index.checked_mul(1000)?.checked_add(parse_thousand(last)?)?;
-    // Each tile has only one path: no leading group of zeros.
+    // Rejects other spellings of the path, for example with a leading group of zeros. Each tile has only one path.
     (number_path(index, Tile::FULL) == number).then_some((index, width))
 }
 

@@ -38,7 +38,8 @@ where
         self.range(0, self.size)
     }
 
-    /// Returns the proof that the tree includes the entry `index`, from the sibling of the entry up.
+    /// Returns the proof that the tree includes the entry `index`: the hashes from the sibling of the entry up to the
+    /// root. Fails if the tree has no entry with this number.
     pub fn inclusion_proof(&mut self, index: u64) -> Result<Vec<TreeHash>, E> {
         if index >= self.size {
             return Err(format!("the tree has {} entries: {index} is not one", self.size).into());
@@ -77,8 +78,8 @@ where
                 start = middle;
             }
         }
-        // If `start` is 0, the rest is the whole old tree. Its root is not part of the proof, because the verifier
-        // knows it.
+        // If `start` is 0, the rest is the whole old tree. Its root is not part of the proof, because the verifier has
+        // it already.
         if start > 0 {
             proof.push(self.range(start, end)?);
         }
@@ -156,7 +157,7 @@ where
     }
 }
 
-/// Returns the largest power of two below `length`, which is at least 2.
+/// Returns the largest power of two that is smaller than `length`. `length` must be at least 2.
 fn split(length: u64) -> u64 {
     1 << (length - 1).ilog2()
 }

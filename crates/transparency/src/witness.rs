@@ -79,9 +79,9 @@ impl AddCheckpoint {
         Ok(Self { old_size, proof, checkpoint })
     }
 
-    /// Returns the checkpoint if a witness may cosign it. `logs` are the keys of the logs that the witness knows.
-    /// `last` gets the origin of the log, and returns the checkpoint that the witness cosigned last for this log, or
-    /// `None`.
+    /// Checks whether a witness may cosign the checkpoint, and returns the checkpoint. `logs` are the keys of the logs
+    /// that the witness accepts. `last` gets the origin of the log. It returns the checkpoint that the witness cosigned
+    /// last for this log, or `None`.
     pub fn check(
         &self,
         logs: &[VerifierKey],

@@ -16,7 +16,8 @@ pub fn random<const N: usize>() -> Result<[u8; N], WalletError> {
     Ok(bytes)
 }
 
-/// Fills a buffer with random bytes from the system, in place. So no second copy of a secret exists.
+/// Fills a buffer with random bytes from the system. The bytes are written in place, so that no second copy of a secret
+/// exists.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), WalletError> {
     SystemRandom::new().fill(bytes).ok().ok_or(WalletError::NoRandomness)
 }

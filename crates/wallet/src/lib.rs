@@ -13,7 +13,7 @@
 //!   that leave the service, shown once.
 //! - [`PasswordHash`]: the Argon2id hash of the password of an operator.
 //!
-//! Pure and synchronous. The only external input is the system's random source. Secrets are
+//! The crate is synchronous and does no I/O. The only external input is the system's random source. Secrets are
 //! zeroized on drop and never appear in `Debug` output. `examples/identities.rs` shows the use.
 
 mod entropy;

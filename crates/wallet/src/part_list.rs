@@ -1,12 +1,13 @@
-//! Encodings and hashes of lists of parts. Each part follows its length, so different lists never give the same bytes.
+//! Encodings and hashes of lists of byte strings (parts). Each part is preceded by its length, so different lists never
+//! give the same bytes.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::WalletError;
 
-/// Returns the SHA-256 of a list of parts, for hash chains. The audit trail, the log of operators' actions, is such a
-/// chain. Hashes the length of each part (64 bits, big endian) before the part.
+/// Returns the SHA-256 of a list of parts, for hash chains such as the audit trail (the log of operators' actions). The
+/// length of each part (64 bits, big endian) is hashed before the part.
 pub fn chain_hash(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {

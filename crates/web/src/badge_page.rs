@@ -52,7 +52,7 @@ struct BadgePage<'a> {
 #[template(path = "badge_not_found.html")]
 struct BadgeNotFound;
 
-/// A metric of the assessment, and the threshold that a badge requires.
+/// A metric of the badge's assessment, with the bound that a badge requires.
 struct MetricRow {
     name: &'static str,
     value: String,

@@ -11,8 +11,8 @@ use actix_web::{
 pub(crate) struct HostCookie {
     /// The name without the prefix.
     pub(crate) name: &'static str,
-    /// Whether the service has an https URL. Then the name starts with `__Host-`, which binds the cookie to this host
-    /// (RFC 6265bis, section 4.1.3.2). Over plain HTTP, browsers reject this prefix.
+    /// Whether the service has an https URL. If true, the name starts with `__Host-`, so that browsers bind the cookie
+    /// to this host (RFC 6265bis, section 4.1.3.2). Over plain HTTP, browsers reject cookies with this prefix.
     pub(crate) is_secure: bool,
     /// With `Strict`, browsers do not send the cookie with requests from pages of other sites.
     pub(crate) same_site: SameSite,

@@ -1,5 +1,5 @@
-//! `/log/verify`: a page that verifies proofs of a transparency log in the browser. It is one file, and may load nothing,
-//! so that a saved copy works without the network.
+//! `/log/verify`: a page that verifies proofs of a transparency log in the browser. The page is a single file that
+//! loads nothing, so that a saved copy works without the network.
 
 use std::sync::LazyLock;
 

@@ -47,12 +47,12 @@ impl AddressGuard {
         Self { policy, new_resolver, lookups: Arc::new(Semaphore::new(LOOKUPS_MAX)) }
     }
 
-    /// Looks up a host name.
+    /// Looks up a host name and checks its addresses. Waits for at most [`VET_TIMEOUT`].
     ///
-    /// The result is `Unknown` if too many lookups are in progress, or if a lookup takes too long. The URL is then
-    /// admitted. This is safe, because the address is checked again for every connection. To refuse the URL instead
-    /// would let slow name servers block registration for all accounts. To wait longer would block the threads of other
-    /// requests.
+    /// Returns `Unknown` if [`LOOKUPS_MAX`] lookups are in progress, if the lookup takes too long, or if this node
+    /// cannot make it. The caller then admits the URL. This is safe, because the address is checked again for every
+    /// connection. If the URL were refused instead, slow name servers would block registration for all accounts. A
+    /// longer wait would block the threads of other requests.
     fn look_up(&self, name: &str) -> Lookup {
         let Ok(permit) = Arc::clone(&self.lookups).try_acquire_owned() else {
             return Lookup::Unknown;
@@ -110,7 +110,8 @@ enum Lookup {
     Allowed,
     /// The name has an address that is not allowed.
     Forbidden,
-    /// The lookup could not be made on this node, or took too long.
+    /// The result of the lookup is not known: too many lookups are in progress, the lookup takes too long, or this node
+    /// cannot make it.
     Unknown,
     /// The name has no address.
     Unresolved,

@@ -10,17 +10,17 @@
 //! - [`Dispatcher`]: accepts deliveries from the send path, claims due ones from the database, sends them and records
 //!   their outcomes.
 //!
-//! Delivery is at least once. A delivery is a database row until its outcome is recorded. Only the node with the lease
-//! of a delivery may attempt it. If a node loses a delivery from memory, the delivery is due again at the end of its
-//! lease, so no state must be saved at a shutdown.
+//! Delivery is at least once: a receiver can get the same event several times. A delivery is a database row until its
+//! outcome is recorded. Only the node with the lease of a delivery may attempt it. If a node loses a delivery from
+//! memory, the delivery is due again at the end of its lease. A shutdown therefore need not save any state.
 //!
-//! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. All deliveries to a
-//! target use the same worker. The threads of the dispatcher are:
+//! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. All deliveries to
+//! a target use the same worker. The threads of the dispatcher are:
 //!
 //! - the delivery workers
-//! - a sweeper, which claims due deliveries
+//! - a sweeper, which claims (leases) due deliveries
 //! - a claimer of deliveries to relays: webhooks whose receivers connect to the service
-//! - a refresher of targets
+//! - a refresher, which reads the targets of queued deliveries again
 //! - a writer of outcomes
 //! - a sender of test events
 //!

@@ -93,8 +93,9 @@ pub struct Bounds {
     pub untried_quota_divisor: usize,
     /// Average response time from which a target counts as slow.
     pub slow_response: Duration,
-    /// Limits the requests in flight to all slow targets together: `in_flight_max` divided by this number. The default
-    /// limits of untried, slow and unresponsive targets leave an eighth for responsive targets.
+    /// Limits the requests in flight to all slow targets together: `in_flight_max` divided by this number. With the
+    /// default limits, untried, slow and unresponsive targets together leave an eighth of `in_flight_max` to responsive
+    /// targets.
     pub slow_quota_divisor: usize,
     /// Limits the requests in flight to all unresponsive targets together: `in_flight_max` divided by this number.
     pub unresponsive_quota_divisor: usize,

@@ -48,8 +48,8 @@ pub(super) fn token(desk: &Desk, output: Output, command: &TokenCommand) -> Resu
     }
 }
 
-/// Formats the report on a closed or erased account as text: its fields, one per line, then the deleted data, then the
-/// remaining data with the reasons.
+/// Formats the report on a closed or erased account as text: first its fields, one per line, then the deleted data, and
+/// then the remaining data with the reasons.
 fn closing_report(report: &Value) -> String {
     let mut report = report.clone();
     let mut take = |name| report.as_object_mut().and_then(|fields| fields.remove(name));

@@ -35,7 +35,8 @@ impl Output {
     }
 
     /// Prints one line per entry: the named fields as text, or the whole entry as JSON. If another page follows, text
-    /// output ends with a hint that contains the cursor, which is the first field of the last entry.
+    /// output ends with a hint that contains the cursor for the next page. The cursor is the first field of the last
+    /// entry.
     pub(super) fn list<T: Serialize>(
         self,
         page: &ListPage<T>,

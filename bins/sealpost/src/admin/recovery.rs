@@ -9,7 +9,8 @@ use crate::{
     fault::Fault,
 };
 
-/// Repeats the revocations that a restore of the database has undone.
+/// Applies the revocation journals, because a restore of the database has undone revocations. Ends all sessions and API
+/// tokens.
 pub(super) fn recover(desk: &Desk, output: Output, args: &RecoverArgs) -> Result<(), Fault> {
     desk.use_keys(&args.keks)?;
     let Desk { settings, database, operator, .. } = desk;

@@ -72,7 +72,7 @@ fn reason(text: &str) -> Result<String, String> {
     bounded(text, 0, 1_000)
 }
 
-/// Accepts a reason that must be given: a text with visible characters, of at most 1,000.
+/// Parses a required reason: 1 to 1,000 characters, without the white space around them.
 pub(super) fn given_reason(text: &str) -> Result<String, String> {
     bounded(text.trim(), 1, 1_000)
 }

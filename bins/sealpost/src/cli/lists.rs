@@ -117,7 +117,7 @@ pub(crate) struct OwnerArgs {
 }
 
 impl OwnerArgs {
-    /// Returns the selected account or key. Fails if neither was given, but clap rejects such arguments before.
+    /// Returns the selected account or key. Fails if neither was given. In practice clap rejects such arguments first.
     pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
         match (self.account, self.key) {
             (Some(account), _) => Ok(WebhookOwner::Account(account)),

@@ -113,7 +113,8 @@ pub(crate) struct ListenArgs {
     pub(crate) json: bool,
 }
 
-/// Refuses a URL with its scheme, because a witness keeps its name permanently.
+/// Parses the name of a witness: a URL without its scheme. Rejects a scheme, because the name of a witness cannot be
+/// changed later.
 fn witness_name(text: &str) -> Result<String, String> {
     match text.split_once("://") {
         Some((_, rest)) => Err(format!("give the URL without its scheme: {rest}")),

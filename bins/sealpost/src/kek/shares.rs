@@ -1,5 +1,6 @@
-//! Shares of a quorum: a wrapping key that is split, so that some of the shares together restore it. `sealpost kek
-//! shares` prints the shares, and commands that need the key read shares from standard input.
+//! Shares of a quorum. A quorum is a wrapping key that is split into shares, of which a minimum number together
+//! restores the key. `sealpost kek shares` prints the shares. Commands that need the key read shares from standard
+//! input.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -42,7 +43,7 @@ pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
             drop(write!(io::stderr(), "share of {quorum}: "));
         }
         match quorum.add(read_share()?) {
-            // The next shares can give the key without the forged share.
+            // Continues after a forged share, because further shares can restore the key without it.
             Err(fault @ ShareFault::Forged) => drop(writeln!(io::stderr(), "{fault}")),
             added => {
                 added.map_err(Fault::usage)?;

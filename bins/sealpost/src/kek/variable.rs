@@ -31,11 +31,13 @@ pub(crate) fn leave_environment() -> io::Result<()> {
     }
 }
 
-/// Returns the keys that `SEALPOST_KEK` contained at the start of the process. Reads the keys from the file in memory,
-/// and empties the file. If there is no such file, because [`leave_environment`] failed, reads the variable.
+/// Returns the keys that `SEALPOST_KEK` contained at the start of the process; `None` if the variable was not set.
 ///
-/// Returns `None` if the variable was not set. After the file has been read once, every later call returns `None`.
-/// Rejects a value that is empty or not in UTF-8: a server that ignored the value would use the keys of a key file.
+/// [`leave_environment`] passes the keys through an anonymous file in memory. The first call reads this file and
+/// empties it, so every later call returns `None`. If [`leave_environment`] failed, there is no such file, and each
+/// call reads the variable.
+///
+/// Fails if the value is empty or not in UTF-8. A server that ignored such a value would use the keys of a key file.
 pub(crate) fn take() -> Result<Option<Zeroizing<String>>, Fault> {
     let passed = environment::bytes(PASSED).and_then(|number| read_passed(&number).ok());
     let is_read = passed.as_ref().is_some_and(|keys| keys.is_empty());

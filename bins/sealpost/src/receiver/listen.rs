@@ -17,8 +17,7 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives or standard output is closed.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
-    // Reads the keys once at the start, so that the command fails at once if they are invalid, and not with the first
-    // event.
+    // Reads the keys at the start, so that invalid keys fail the command at once and not at the first event.
     let is_registered = args.register || (args.relay && args.webhook.is_none());
     if !is_registered {
         keys::read(&args.keys)?;

@@ -56,8 +56,8 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     removed
 }
 
-/// Fails if `--forward-to` is not a URL of this machine. Checks it with a handler that gets no request, so that no
-/// webhook is registered for a wrong URL.
+/// Fails if `--forward-to` is not a URL of this machine. Creates a request handler only for this check. Called before
+/// the webhook is registered, so that a wrong URL leaves no webhook behind.
 fn check_forwarding(args: &ListenArgs) -> Result<(), ReceiverError> {
     let forward_to = args.forward_to.clone().map(|url| (url, args.forward_timeout.0));
     let ignore = Arc::new(|_: &HandledRequest<'_>| {});

@@ -33,7 +33,7 @@ impl Style {
     }
 }
 
-/// The way in which requests arrive.
+/// The way in which requests reach this command.
 pub(super) enum Place {
     /// Over a relay, for this webhook.
     Relay(WebhookId),

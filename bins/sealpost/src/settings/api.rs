@@ -43,9 +43,9 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     logins_per_minute: u32,
-    /// Requests about the account and its API tokens per minute and session, and four times as many per account. The
-    /// number also limits new login secrets of an account, and requests of a session that end sessions, tokens or keys.
-    /// 0 turns the limits off
+    /// Requests about the account and its API tokens per minute and session. All sessions of an account together can
+    /// send four times as many. The same number limits replacements of the login secret per minute and account, and
+    /// requests that end sessions, tokens or keys per minute and session. 0 turns the limits off
     #[arg(
         long,
         env = "SEALPOST_ACCOUNT_CHANGES_PER_MINUTE",

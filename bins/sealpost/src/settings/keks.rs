@@ -40,7 +40,7 @@ pub(crate) struct ProviderArgs {
 }
 
 impl ProviderArgs {
-    /// Returns the settings `keys`, which have the place of the keys, with the values of these arguments.
+    /// Returns `keys`, which name the source of the keys, with the values of these arguments added.
     pub(crate) fn settings(&self, keys: KeySettings) -> KeySettings {
         let Self { recheck, grace, wait } = self;
         KeySettings { recheck: recheck.0, grace: grace.0, wait: *wait, ..keys }

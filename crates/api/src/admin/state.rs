@@ -106,15 +106,15 @@ impl AdminState {
     }
 
     /// Awaits `signed_in`, the verification of credentials, and returns its result. If the client address has reached
-    /// its limit for the name, fails without a verification. Each known name has a limit of its own, which attempts
-    /// with other names cannot use up.
+    /// its limit for the name, fails without a verification. Each known name has its own limit, which attempts with
+    /// other names cannot use up.
     ///
     /// All unknown names share one limit. A wrong password for a known name counts against this limit too. Known and
     /// unknown names are therefore refused with the same status after the same number of attempts.
     ///
-    /// Over this limit, the time of a response reveals whether the name exists. The password of a known name is still
-    /// verified, so that wrong attempts with other names do not lock out its operator. An unknown name is not: such
-    /// verifications would delay the operators.
+    /// Over this limit, the response time reveals whether a name exists. The password of a known name is still
+    /// verified, so that wrong attempts with other names do not lock out its operator. The credentials of an unknown
+    /// name are not verified, because the verifications of an attack would delay the sign-ins of operators.
     async fn count_sign_in<T>(
         &self,
         request: &HttpRequest,

@@ -1,5 +1,5 @@
-//! Error responses that come from no handler. The server sends them for bytes that are no HTTP request. It also sends
-//! them for all requests while the service cannot work, for example while it waits for its key-encryption key.
+//! Error responses that are sent without a handler: for bytes that are no HTTP request, and for all requests while the
+//! service cannot work. For example, the service cannot work while it waits for its key-encryption key.
 
 use std::{
     fmt,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{response::Problem, state::ApiState};
 
-/// Creates the error responses of a server that come from no handler.
+/// Creates the error responses that a server sends without a handler.
 pub struct ConnectionProblems {
     base_url: String,
     clock: Arc<dyn Clock>,

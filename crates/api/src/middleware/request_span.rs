@@ -1,4 +1,5 @@
-//! The span of a request, for an exporter of spans. Without an exporter, a request has no span and costs nothing more.
+//! The span of a request, for an exporter of spans. Without an exporter, no span is created, and requests have no
+//! additional cost.
 
 use std::time::Duration;
 
@@ -21,9 +22,9 @@ impl RequestSpan {
     /// Begins the span. Returns `None` if spans are not exported, or if the client sent a trace without the flag
     /// "sampled".
     ///
-    /// If the client sent a trace, the span belongs to this trace. A message that the request sends continues the
-    /// trace, with this span as parent. If the client sent no trace, the span begins a new trace, which no message
-    /// continues.
+    /// If the client sent a trace, the span belongs to this trace. If the request then sends a message, the message
+    /// continues the trace, with this span as its parent. If the client sent no trace, the span begins a new trace,
+    /// which is not passed on to a message.
     pub(super) fn begin(request: &HttpRequest) -> Option<Self> {
         if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
             return None;

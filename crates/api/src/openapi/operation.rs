@@ -163,7 +163,7 @@ impl Operation {
         }
     }
 
-    /// Starts an operation that combines several actions. The member `action` of the body selects one action. The
+    /// Starts an operation that combines several actions; the member `action` of the body selects one of them. The
     /// operation has the request bodies, the examples and the errors of all actions. A successful response has a body
     /// of type `T`.
     pub(crate) fn by_action<T: JsonSchema>(
@@ -281,8 +281,8 @@ impl Operation {
         Self { is_idempotent: true, ..self }
     }
 
-    /// Marks a POST request as repeatable: clients may repeat the request after a lost response without harm. A second
-    /// processing may add an entry, such as a session.
+    /// Marks a POST request as repeatable: a client that lost the response may repeat the request without harm. The
+    /// repetition may add a second entry, such as another session.
     pub(crate) fn repeatable(self) -> Self {
         Self { is_repeatable: true, ..self }
     }

@@ -111,8 +111,8 @@ impl Schemas {
     pub(super) fn into_components(mut self) -> Map<String, Value> {
         let mut all = self.requests.take_definitions(true);
         all.extend(self.responses.take_definitions(true));
-        // A type can be a body and also a part of another body. Its schema in `bodies`, which forbids unknown members,
-        // then replaces the schema in `requests`.
+        // A type can be the body of one request and a part of the body of another. Its schema in `bodies`, which
+        // forbids unknown members, then replaces the schema in `requests`.
         all.extend(self.bodies);
         all.sort_keys();
         all

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
-/// The token of a request (`None` if the request has none, an error if the header is repeated), and whether the
-/// endpoint requires a token.
+/// The token of a request, and whether the endpoint requires a token. The token is `None` if the request has none, and
+/// an error if the header is repeated.
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
     pub(super) token: Result<Option<&'a str>, &'a Refusal>,

@@ -1,5 +1,6 @@
 //! Limits the memory of large request bodies: for all accounts together, and for each account. Limits on the number of
-//! connections and on the size of a body do not suffice, because their product exceeds the memory of a machine.
+//! connections and on the size of a body are not enough: many connections with large bodies would need more memory than
+//! the machine has.
 
 use std::{collections::HashMap, sync::Arc};
 

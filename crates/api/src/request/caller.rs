@@ -104,8 +104,8 @@ async fn read(
     Ok(RawRequest { token: token?, fields: Fields::parse(&body), memory })
 }
 
-/// Converts the members of a body to the type of the endpoint. The inner error is an error in the body. The outer error
-/// means that the server lacks the state of the API.
+/// Converts the members of a body to the type of the endpoint. The inner error reports a fault in the body. The outer
+/// error means that the server lacks the state of the API.
 fn typed<B: RequestBody>(
     request: &HttpRequest,
     fields: Result<Fields, Refusal>,

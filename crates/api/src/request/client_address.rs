@@ -36,8 +36,8 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     }
 }
 
-/// Returns the rightmost untrusted hop, or the leftmost hop if all are trusted. An unreadable hop ends the search: then
-/// returns the trusted hop to its right, or `peer` if there is none.
+/// Returns the rightmost untrusted hop, or the leftmost hop if all are trusted. The search ends at an unreadable hop.
+/// In this case, returns the trusted hop to its right, or `peer` if there is no hop to its right.
 fn client_of(peer: IpAddr, hops: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     for hop in hops.into_iter().rev() {

@@ -7,9 +7,9 @@ pub(crate) fn nearest(name: &str, candidates: &[&'static str]) -> Option<&'stati
     candidates.iter().copied().min_by_key(|candidate| edit_distance(&name, candidate))
 }
 
-/// Returns the candidate that `name` probably means: the nearest candidate, if at most a third of the candidate's
-/// characters differ. In a candidate of fewer than three characters, one may differ. Returns `None` if no candidate is
-/// so near. Ignores case, `_` and `-`.
+/// Returns the nearest candidate of which `name` is probably a misspelling. At most a third of the characters of the
+/// candidate may differ, or one character if the candidate has fewer than three. Returns `None` if there is no such
+/// candidate. Ignores case, `_` and `-`.
 pub(crate) fn similar(name: &str, candidates: &[&'static str]) -> Option<&'static str> {
     let bare = |text: &str| text.to_lowercase().replace(['_', '-'], "");
     let name = bare(name);

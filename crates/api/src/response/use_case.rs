@@ -56,8 +56,8 @@ pub(crate) fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> 
 }
 
 /// Authenticates the API key and calls `use_case`. If the body has an error, calls
-/// [`Sending::reject`](sealpost_service::Sending::reject) with `purpose` instead, so that the faulty request also
-/// counts against the rate limits.
+/// [`Sending::reject`](sealpost_service::Sending::reject) with `purpose` instead. The faulty request then also counts
+/// against the rate limits.
 pub(crate) async fn call_as_key<B, T>(
     app: &ApiState,
     request: KeyRequest<B>,
@@ -73,8 +73,8 @@ pub(crate) async fn call_as_key<B, T>(
     })
 }
 
-/// Returns the limits of the API key and their usage, for the headers of the response. Returns `None` if the request
-/// did not reach the rate check.
+/// Returns the limits of the API key and their present usage, for the headers of the response. Returns `None` if the
+/// request was refused before the rate check.
 pub(crate) fn limits_of<T>(limited: &Limited<T>, counted: Counted) -> Option<Box<RateLimit>> {
     let limits = limited.limits.as_ref()?;
     RateLimit::new(&limits.report(), limits.now(), counted).map(Box::new)

@@ -31,7 +31,7 @@ pub enum SessionOrAccount {
 
 struct Minutes<Key> {
     by_key: HashMap<Key, Minute>,
-    /// The time at which ended minutes are removed next; `None` before the first request.
+    /// The next time at which ended minutes are removed from the map; `None` before the first request.
     sweep_at: Option<Instant>,
 }
 
@@ -110,8 +110,9 @@ impl<Key: Eq + Hash> Throttle<Key> {
 }
 
 impl<Key: Eq + Hash> Minutes<Key> {
-    /// Returns the minute of a key at `now`. If the map is full, clears all counts instead of refusing new keys. An
-    /// attacker with so many addresses could not be stopped by a limit per address anyway.
+    /// Returns the minute of a key: its count of requests, and the end of the minute. Begins a new minute if none runs
+    /// at `now`. If the map is full, clears all counts instead of refusing new keys. An attacker with so many addresses
+    /// could not be stopped by a limit per address anyway.
     fn at(&mut self, key: Key, now: Instant) -> &mut Minute {
         if self.sweep_at.is_none_or(|sweep_at| sweep_at <= now) {
             self.by_key.retain(|_, minute| minute.ends_at > now);

@@ -134,7 +134,7 @@ pub struct ComplianceReport {
     pub passed: bool,
     /// The results of the checks, in the order of the compliance circuit (the list of checks of a jurisdiction).
     pub checks: Vec<ComplianceCheck>,
-    /// In a dry run, all reasons for which the request would be refused.
+    /// In a dry run, all reasons for which a real request would be refused. Empty otherwise.
     #[serde(default)]
     pub refusals: Vec<RefusalReason>,
 }

@@ -119,7 +119,8 @@ struct RecoverBody {
 pub struct Recovered {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// Number of deliveries that failed in the requested time range, without those that are already due or in progress.
+    /// Number of failed deliveries in the requested time range. Excludes deliveries that are already due or in
+    /// progress.
     pub matched: u64,
     /// Number of deliveries that this request made due.
     pub recovered: u64,

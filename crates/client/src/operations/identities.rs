@@ -106,13 +106,12 @@ pub struct KeyStanding {
     pub throughput_per_second: u64,
     /// Number of webhooks of the key.
     pub webhooks: u64,
-    /// Number of envelopes that wait until the key has a webhook for received envelopes. The service counts them up to
-    /// a maximum.
+    /// Number of received envelopes that wait until the key has a webhook for them. The service counts up to a maximum.
     pub waiting: u64,
     /// True if more envelopes wait than `waiting` counts.
     pub waiting_more: bool,
-    /// The proof that the transparency log contains the DID and the status of this key. `None` unless the request asked
-    /// for a proof, and for up to two seconds after a change.
+    /// A file that proves that the transparency log contains the DID and the status of this key. `None` if the request
+    /// did not ask for a proof. Also `None` for up to two seconds after a change of the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
 }

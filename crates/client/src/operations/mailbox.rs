@@ -120,8 +120,8 @@ pub struct Evidence {
     pub envelope_id: EnvelopeId,
     /// The text of the evidence file. The command `sealpost verify-proof` verifies this file.
     pub evidence: String,
-    /// True if a witness (an independent observer of the transparency log) has cosigned the log's checkpoint in the
-    /// file.
+    /// True if a witness (an independent observer of the transparency log) has cosigned the checkpoint in the file. A
+    /// checkpoint is the size and the root hash of the log.
     pub cosigned: bool,
 }
 

@@ -106,7 +106,7 @@ impl fmt::Debug for Message {
 /// The result of one message of a batch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MessageResult {
-    /// 200 if the envelope is stored. Otherwise the HTTP status that the message would get as a send of its own.
+    /// 200 if the envelope is stored. Otherwise the error status that the message would get if it were sent alone.
     pub status: u16,
     /// Id of the stored envelope. `None` if the message was refused.
     pub envelope_id: Option<EnvelopeId>,

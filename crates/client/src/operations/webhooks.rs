@@ -60,8 +60,8 @@ impl Webhooks {
         self.0.call(&ApiRequest::post("/v1/webhooks/update", &body)?).await
     }
 
-    /// Pauses a webhook. The service keeps its deliveries until the webhook is resumed, or until their retention (the
-    /// time for which envelopes are stored) ends.
+    /// Pauses a webhook. The service keeps the deliveries until the webhook is resumed, but not longer than the
+    /// retention period (the time for which the service stores envelopes).
     pub async fn pause(&self, webhook_id: WebhookId) -> Result<UpdatedWebhook, ClientError> {
         let changes = WebhookChanges { paused: Some(true), ..WebhookChanges::default() };
         self.update(webhook_id, &changes).await
@@ -169,7 +169,7 @@ pub struct WebhookChanges {
     /// The kinds of events that replace the present ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventKind>>,
-    /// The new note; the inner `None` removes the note.
+    /// The new note. `Some(None)` removes the note, and `None` keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
     /// True to pause the webhook, false to resume it.

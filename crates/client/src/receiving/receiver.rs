@@ -136,7 +136,7 @@ where
     Arc::new(move |value| handler(value).boxed())
 }
 
-/// Returns true if opening the envelope failed temporarily, so that a later attempt may succeed.
+/// Returns true if the envelope could not be opened for a temporary reason. A later attempt may succeed.
 fn is_temporary(error: &HandlerError) -> bool {
     match error.downcast_ref::<ClientError>() {
         Some(ClientError::Unreachable { .. }) => true,

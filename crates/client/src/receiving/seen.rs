@@ -9,8 +9,8 @@ use futures_util::future::{BoxFuture, FutureExt as _, ready};
 
 use crate::error::HandlerError;
 
-/// A store of the ids of processed events. Implement this trait with a database table if the program has several
-/// processes, or must not process an envelope again after a restart.
+/// A store of the ids of processed events. The default store is in memory. Implement this trait with a database table
+/// if the program has several processes, or if it must not process an envelope again after a restart.
 pub trait SeenEvents: Send + Sync {
     /// Returns true if the event with this id was processed.
     fn contains<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, HandlerError>>;

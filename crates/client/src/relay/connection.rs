@@ -32,8 +32,8 @@ pub struct RelayConnection {
 }
 
 impl Client {
-    /// Connects once to a webhook with the URL `relay:`. If the connection is dropped, the service attempts again the
-    /// deliveries that were not answered on it.
+    /// Opens one connection to a webhook with the URL `relay:`. If the connection is dropped, the service repeats the
+    /// deliveries to which the program has not responded.
     pub async fn open_relay(&self, webhook_id: WebhookId) -> Result<RelayConnection, ClientError> {
         let key = generate_key();
         let accepted = derive_accept_key(key.as_bytes());
@@ -58,8 +58,8 @@ impl Client {
 }
 
 impl RelayConnection {
-    /// Returns the next delivery. Fails if the connection has ended, or was silent for a minute. May be cancelled
-    /// without losing a delivery.
+    /// Returns the next delivery. Fails if the connection has ended, or if no frame has arrived for a minute. If the
+    /// returned future is dropped, no delivery is lost.
     pub async fn next(&mut self) -> Result<RelayedRequest, ClientError> {
         loop {
             let message = timeout_at(self.heard_at + SILENCE_MAX, self.socket.next()).await;
@@ -67,7 +67,7 @@ impl RelayConnection {
             self.heard_at = Instant::now();
             match message {
                 Some(Ok(Message::Text(text))) => {
-                    // Newer services may send other frames.
+                    // Skips frames of other kinds, which newer services may send.
                     if let Ok(request) = serde_json::from_str(&text) {
                         return Ok(request);
                     }
@@ -94,7 +94,8 @@ impl RelayConnection {
         delivery: &str,
         response: &RelayResponse,
     ) -> Result<(), ClientError> {
-        // The log keeps 1,024 bytes, and the service refuses a frame above 64 KiB.
+        // Sends only the beginning of the body. The log of the service keeps 1,024 bytes, and the service refuses
+        // frames above 64 KiB.
         let body = response.body.as_ref().map(|body| body.chars().take(EXCERPT_MAX).collect());
         let RelayResponse { status, retry_after, .. } = *response;
         let response = &RelayResponse { status, retry_after, body };
@@ -110,7 +111,7 @@ impl RelayConnection {
     pub async fn close(mut self) {
         let frame = CloseFrame { code: CloseCode::Normal, reason: "".into() };
         let ended = async {
-            // An error means that the connection has ended already.
+            // Ignores an error, which means that the connection has ended already.
             if self.socket.close(Some(frame)).await.is_ok() {
                 while let Some(Ok(message)) = self.socket.next().await {
                     if message.is_close() {

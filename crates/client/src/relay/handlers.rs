@@ -12,7 +12,7 @@ pub(super) type RelayHandler = Arc<
     dyn Fn(RelayedRequest) -> BoxFuture<'static, Result<RelayResponse, HandlerError>> + Send + Sync,
 >;
 
-/// The running handlers. A handler continues after its connection has ended, because aborting it could leave its work
+/// The running handlers. If the connection ends, they continue, because aborting a handler could leave its work
 /// incomplete.
 pub(super) struct RunningHandlers {
     handler: RelayHandler,

@@ -111,13 +111,14 @@ impl Relay {
     fn pause(&self, history: &mut ConnectionHistory, error: &ClientError) -> Option<Duration> {
         let retry = &self.client.transport.retry;
         history.failed(matches!(error, ClientError::RelayClosed { code: Some(POLICY), .. }));
-        // A close with the code 1008 may have a temporary reason, so the first one is followed by another try. If the
-        // reason is lasting, the service refuses this try with a problem document, which ends the relay.
+        // A close with the code 1008 may have a temporary reason. The relay therefore connects again after the first
+        // such close. If the reason is permanent, the service refuses that connection with a problem document, which
+        // ends the relay.
         if history.policy_closes > POLICY_CLOSES_MAX {
             return None;
         }
-        // The service may still count lost connections of this client, and refuse a new connection over the limit of
-        // connections.
+        // The service limits the number of connections, and may still count lost connections of this client. A refusal
+        // over this limit can therefore be temporary.
         let is_counted = error.code() == Some(Code::QuotaExceeded) && history.connections > 0;
         let pause = if is_counted {
             retry.pause_max
@@ -129,7 +130,7 @@ impl Relay {
     }
 }
 
-/// The outcomes of the tries so far.
+/// Counters of the attempts to connect so far, from which the next pause is computed.
 #[derive(Default)]
 struct ConnectionHistory {
     /// Number of accepted connections.
@@ -137,9 +138,9 @@ struct ConnectionHistory {
     connected_at: Option<Instant>,
     /// The pause before the last try.
     pause: Duration,
-    /// Number of failures since the last connection that lasted.
+    /// Number of failures since the last connection that lasted longer than the pause before it.
     failures: u32,
-    /// Number of connections that the service closed with the code 1008, since the last connection that lasted.
+    /// Number of connections that the service closed with the code 1008, since the last reset of `failures`.
     policy_closes: u32,
 }
 

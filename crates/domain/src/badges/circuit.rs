@@ -192,8 +192,8 @@ impl Circuit {
 }
 
 impl ComplianceCheck {
-    /// Checks each attestation that can satisfy this check, and returns the result with the best status. If several
-    /// attestations have the best status, the result is that of the attestation that is valid longest.
+    /// Evaluates each attestation that can satisfy this check, and returns the best status. If several attestations
+    /// have the best status, reports the validity of the attestation that is valid longest.
     fn report(&self, newest: &BTreeMap<CheckName, Attestation>, now: Timestamp) -> CheckReport {
         let found = self.any_of.iter().map(|name| self.standing(newest.get(name), now));
         let longest = |until: Option<Timestamp>| until.map_or(i64::MAX, Timestamp::as_millis);

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// Returns an error and all its causes in one line.
+/// Returns the texts of an error and all its causes in one line, separated by `: `.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut line = String::new();
     let mut next = Some(error);

@@ -158,8 +158,8 @@ pub enum Refusal {
         /// The remedy for the caller, as a clause of the error text.
         way_out: &'static str,
     },
-    /// The account has reached a limit for all its keys and sessions together: of replacements of the login secret
-    /// (rotations and recoveries), or of test events.
+    /// The account has reached a limit per minute that all its keys and sessions share. Such limits exist for
+    /// replacements of the login secret (rotations and recoveries), and for test events.
     #[error(
         "one account may do this {per_minute} times a minute; try again in {} s",
         detail::whole_seconds(*retry_after)
@@ -204,7 +204,8 @@ pub enum Refusal {
     /// The body is a JSON object, but has more values than the service reads.
     #[error("the body has more than {limit} JSON values; send fewer values in one request")]
     TooManyValues {
-        /// Maximum number of values, which are the members of objects and the elements of arrays at each depth.
+        /// Maximum number of values in the body: the members of all objects and the elements of all arrays, at any
+        /// depth.
         limit: usize,
     },
     /// The API token does not exist or belongs to another account. Both cases look the same.

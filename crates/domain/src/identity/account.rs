@@ -73,8 +73,9 @@ pub struct SessionDetails {
 pub struct Label(String);
 
 impl Label {
-    /// Parses a new label. Refuses a label with which its owner could deceive other users: only of invisible characters,
-    /// or with a character that changes the order of the text beside the label.
+    /// Parses a new label. Makes the checks of [`parse`](Self::parse), and refuses a label that could deceive other
+    /// users. Such a label has only invisible characters, or contains a character that changes the direction of text or
+    /// separates lines.
     pub fn parse_new(text: &str) -> Result<Self, TextFault> {
         let label = Self::parse(text)?;
         deceptive_text::refuse_reordering(text)?;

@@ -128,8 +128,8 @@ typed_ids! {
     WebhookId, "wh";
 }
 
-/// Formats the whole id before it is written, so that the formatter is called only once. This is faster, and each send
-/// formats many ids.
+/// Writes an id as text. Builds the whole text first and then calls the formatter only once. This is faster, and each
+/// send formats many ids.
 fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = [0; TEXT_LEN_MAX];
     let (mut places, mut rest) = (text.iter_mut().rev(), bits);

@@ -2,8 +2,8 @@
 
 use super::id::{AccountId, ApiKeyId, ApiTokenId, BadgeId, EnvelopeId, OwnEventId, WebhookId};
 
-/// Returns a noun phrase for the kind of id or secret that starts with the same prefix as `text`, such as "the id of an
-/// account (acct_)". `None` for any other text.
+/// Finds the kind of id or secret by the prefix of `text`. Returns a noun phrase for this kind, such as "the id of an
+/// account (acct_)". `None` if the prefix is unknown.
 pub fn id_kind(text: &str) -> Option<&'static str> {
     KINDS.iter().find(|(prefix, _)| text.starts_with(prefix)).map(|(_, kind)| *kind)
 }

@@ -37,7 +37,8 @@ impl ReservedHandles {
         self.0.contains(handle) || Self::looks_like_an_id(handle)
     }
 
-    /// Returns true if the handle begins like an id or a secret. Nobody can give such a handle to a key.
+    /// Returns true if the handle starts with the prefix of an id or a secret. Such a handle cannot be given to a key,
+    /// not even by an operator.
     pub fn looks_like_an_id(handle: &Handle) -> bool {
         let mut prefixes = ID_PREFIXES.iter().chain(SECRET_PREFIXES);
         prefixes.any(|prefix| handle.as_str().starts_with(prefix))

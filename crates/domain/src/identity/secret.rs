@@ -2,19 +2,20 @@
 
 use std::fmt;
 
-/// SHA-256 of a login secret, a recovery code, a bearer token or an invite's secret. A slow password hash is not needed,
-/// because these secrets have 256 random bits.
+/// SHA-256 of a login secret, a recovery code, a bearer token or the secret of an invite. A slow password hash is not
+/// needed, because these secrets have 256 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenHash(pub [u8; 32]);
 
 impl TokenHash {
-    /// Returns the first bytes of the hash as hexadecimal text. The text distinguishes the sessions of an account, and
-    /// does not allow a login.
+    /// Returns the first eight bytes of the hash as hexadecimal text. The text distinguishes the sessions of an
+    /// account, and does not allow a login.
     pub fn short_name(&self) -> String {
         hex::encode(&self.0[..NAME_LEN])
     }
 
-    /// Returns the lowest and the highest hash with a [short name](Self::short_name). `None` if no hash has this name.
+    /// Returns the lowest and the highest hash with the given [short name](Self::short_name). `None` if `name` is not
+    /// 16 hexadecimal digits.
     pub fn range_of(name: &str) -> Option<(Self, Self)> {
         let (mut lowest, mut highest) = ([0; 32], [0xff; 32]);
         hex::decode_to_slice(name, &mut lowest[..NAME_LEN]).ok()?;

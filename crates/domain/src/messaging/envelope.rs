@@ -85,7 +85,8 @@ pub struct EnvelopeMeta {
     pub payload_size_bytes: u64,
     /// Time at which the envelope was sealed. The encryption authenticates this time as part of the associated data.
     pub timestamp: Timestamp,
-    /// Thread, type and replied envelope of the message. The encryption authenticates the context too.
+    /// The thread and the type of the message, and the envelope that it replies to. The encryption authenticates the
+    /// context too.
     pub context: MessageContext,
     /// The distributed trace in which the message was sent. The encryption does not authenticate this field. `None` if
     /// the message belongs to no trace.

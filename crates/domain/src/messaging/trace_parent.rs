@@ -15,7 +15,8 @@ pub struct TraceParent {
 }
 
 impl TraceParent {
-    /// Returns the context of the first span of a new, sampled trace. The random bytes become its ids.
+    /// Returns the context of the first span of a new, sampled trace. The random bytes become the trace id and the id
+    /// of the span.
     pub fn root(random: [u8; 24]) -> Self {
         let mut trace = Self { trace_id: [0; 16], parent_id: [0; 8], flags: SAMPLED };
         let (trace_id, span_id) = random.split_at(trace.trace_id.len());
@@ -52,7 +53,8 @@ impl TraceParent {
         Self::checked(lower_hex(trace_id)?, lower_hex(parent_id)?, flags)
     }
 
-    /// Reads the stored form. `None` if the bytes are no trace context.
+    /// Parses the stored form, as [`to_bytes`](Self::to_bytes) returns it. `None` if the bytes are not a valid trace
+    /// context.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (trace_id, rest) = bytes.split_first_chunk()?;
         let (parent_id, rest) = rest.split_first_chunk()?;
@@ -69,7 +71,7 @@ impl TraceParent {
     }
 
     /// Returns the context for the next step of the trace: the same trace and flags, and the given span as parent.
-    /// Replaces the id 0, which the standard forbids.
+    /// Replaces the span id 0 by 1, because the standard forbids 0.
     #[must_use]
     pub fn with_parent(self, span_id: [u8; 8]) -> Self {
         let parent_id = u64::from_be_bytes(span_id).max(1).to_be_bytes();
@@ -96,7 +98,8 @@ fn lower_hex<const LEN: usize>(text: &str) -> Option<[u8; LEN]> {
     (is_lower && hex::decode_to_slice(text, &mut bytes).is_ok()).then_some(bytes)
 }
 
-/// The log target of finished spans. An exporter of spans reads these events, which have the level `TRACE`.
+/// The `tracing` target of the events that report finished spans. The events have the level `TRACE`, and an exporter of
+/// spans reads them.
 ///
 /// Each event has these fields, and others as attributes of the span:
 ///

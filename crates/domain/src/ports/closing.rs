@@ -1,4 +1,4 @@
-//! The closing of accounts.
+//! The values that describe the closing of an account: its extent, its progress, and the numbers of changed rows.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,7 @@ named_enum! {
 pub struct Closing {
     /// Time of the first request.
     pub closed_at: Timestamp,
-    /// The larger extent of this request and all earlier ones.
+    /// The largest extent of this request and all earlier ones.
     pub extent: ClosingExtent,
 }
 

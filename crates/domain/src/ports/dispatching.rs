@@ -55,8 +55,8 @@ pub trait Outbox: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Returns the webhooks of the newest deliveries that wait for a connection of their relay and became due at
-    /// `since` or later. Reads at most `limit` deliveries.
+    /// Finds deliveries that wait for a connection of their relay and became due from `since` to `now`. Reads at most
+    /// the newest `limit` of these deliveries, and returns their webhooks.
     fn relay_arrivals(
         &self,
         since: Timestamp,
@@ -144,8 +144,8 @@ pub trait Dispatch: Send + Sync {
     /// secrets or build the request, drops `finish` without calling it.
     fn test(&self, event: TestEvent, finish: FinishTest) -> bool;
 
-    /// Returns the value of the header `webhook-signature` of a request that is sent to `target` at `at`, signed with
-    /// the present secrets. `None` if the newest secret cannot be decrypted.
+    /// Returns the value of the header `webhook-signature` for a request to `target`, signed with its current secrets.
+    /// `at` is the time of the request. `None` if the newest secret cannot be decrypted.
     fn signature(
         &self,
         target: &Target,
@@ -181,6 +181,7 @@ pub trait TargetGuard: Send + Sync {
 pub struct VettedUrl {
     /// The URL in canonical form.
     pub url: String,
-    /// The host name of the URL, if the DNS has no address for the name yet. `None` if it has one.
+    /// The host name of the URL, if the DNS look-up found no address for the name. `None` otherwise, also if the
+    /// look-up was not possible or took too long.
     pub unresolved: Option<String>,
 }

@@ -18,7 +18,8 @@ pub struct SentQuery {
     pub since: Timestamp,
     /// End of the time range, exclusive; `None` for no end.
     pub until: Option<Timestamp>,
-    /// The position after the previous page; `None` for the first page.
+    /// The field [`next`](SentList::next) of the previous page: only envelopes with lower ids are selected. `None` for
+    /// the first page.
     pub below: Option<EnvelopeId>,
     /// Maximum number of envelopes.
     pub limit: u32,
@@ -42,7 +43,7 @@ pub struct SentEnvelope {
     pub recipient: ApiKeyId,
     /// Time at which the envelope was sealed.
     pub sent_at: Timestamp,
-    /// Thread, type and replied envelope of the message.
+    /// The thread and the type of the message, and the envelope that it replies to.
     pub context: MessageContext,
     /// The data that determines the state of the envelope.
     pub facts: ReceiptFacts,

@@ -19,8 +19,9 @@ pub struct HousekeepingTurn<'a> {
     pub now: Timestamp,
     /// Duration of the turn. No other node may run the task for this time.
     pub held_for: Duration,
-    /// Maximum change of the task's stored time in this turn. The task deletes rows by the earlier of this stored time
-    /// and the clocks. The stored time follows the clocks slowly, so a wrong clock does not delete rows too early.
+    /// Maximum change of the task's stored time in this turn. The task deletes rows that have expired at the earliest
+    /// of the stored time, the clock of the node and the clock of the database server. The stored time follows the
+    /// clocks slowly, so a wrong clock does not delete rows too early.
     pub pace: Duration,
 }
 
@@ -59,7 +60,8 @@ impl UncountedRows {
         add_count(&mut self.keys, recipient, DailyCount { received: 1, ..none });
     }
 
-    /// Adds the rows that follow.
+    /// Adds the number and the sums of `next`: rows of the same table that directly follow these rows. `last` becomes
+    /// the id of the last row of `next`.
     pub fn add(&mut self, next: Self) {
         self.last = next.last;
         self.number = self.number.saturating_add(next.number);

@@ -1,4 +1,5 @@
-//! The port for the revocation journal: a record outside the database of acts that a restored backup would undo.
+//! The port for the revocation journal. The journal records acts outside the database, such as the revocation of a key,
+//! because a restored backup would undo them.
 
 use std::fmt;
 

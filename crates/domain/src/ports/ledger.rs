@@ -1,5 +1,5 @@
-//! The admission and storage of sends in batches. A batch first locks and reads all rows that decide
-//! whether a send is admitted (the facts), and then writes its results.
+//! The admission and storage of sends in batches. A batch first locks and reads the facts: all rows that decide whether
+//! its sends are admitted. Then it writes its results.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -51,8 +51,8 @@ pub struct AdmissionFacts {
     /// Records of earlier sends with the same idempotency keys, including expired records. Leaves out sends whose
     /// envelopes are deleted.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
-    /// Pairs of a recipient and a sender that is a contact of the recipient. The set is read after the other facts, and
-    /// only for recipients whose policies need contacts.
+    /// Pairs of a key and one of its contacts. The pairs are read after the other facts, and only for recipients whose
+    /// policies need contacts.
     pub contacts: HashSet<(ApiKeyId, ApiKeyId)>,
 }
 

@@ -25,7 +25,7 @@ pub struct PendingStatement {
     pub id: i64,
     /// The kind of the statement, as named by [`StatementKind`].
     pub kind: String,
-    /// Lines of a name and a value. Empty for envelopes.
+    /// The text of the statement: lines of a name and a value. Empty for envelopes.
     pub text: String,
     /// The hashes of the envelopes, 32 bytes each. Empty for other kinds.
     pub leaves: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct PendingStatement {
 /// A statement of the log, with all data from which its entry is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedStatement {
-    /// The number of its entry.
+    /// The number of the statement's entry in the log.
     pub number: u64,
     /// The time at which the entry was appended.
     pub at: Timestamp,
@@ -44,7 +44,7 @@ pub struct LoggedStatement {
     pub text: String,
 }
 
-/// An entry to append.
+/// An entry to append to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLogEntry {
     /// The id of the row of the statement. `None` if the statement is not stored.

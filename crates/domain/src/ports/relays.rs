@@ -1,5 +1,5 @@
-//! The ports for relays: webhooks whose receivers have no public address. A receiver opens a connection to the service,
-//! and gets on it the requests that the service would otherwise send to a URL.
+//! The ports for relays: webhooks whose receivers have no public address. A receiver opens a connection to the service.
+//! The service sends on this connection the requests that it would otherwise send to a URL.
 
 use std::net::IpAddr;
 
@@ -37,8 +37,8 @@ pub trait Relays: Send + Sync {
     /// Returns the number of unanswered deliveries on a connection. `None` if this node does not have the connection.
     fn unanswered(&self, id: RelayConnectionId) -> Option<usize>;
 
-    /// Returns a connection of the account with the most connections, which can yield to a further connection of the
-    /// account `newcomer`. `None` if `newcomer` would then have more connections than that account.
+    /// Selects a connection to close, so that the account `newcomer` can open one: a connection of the account with the
+    /// most connections. `None` if `newcomer` would then have more connections than that account.
     fn yielding(&self, newcomer: &AccountId) -> Option<RelayConnectionId>;
 
     /// Returns the connections of this node.
@@ -58,7 +58,7 @@ pub trait RelayLink: Send + Sync {
     /// Sends a delivery to the receiver.
     fn send(&self, frame: RelayFrame);
 
-    /// Closes the connection and tells the receiver the reason.
+    /// Closes the connection, and sends the reason to the receiver.
     fn close(&self, end: RelayEnd);
 }
 
@@ -130,7 +130,7 @@ impl RelayEnd {
     }
 }
 
-/// A connection to store.
+/// The database row of an open connection.
 #[derive(Debug, Clone, Copy)]
 pub struct RelayConnection {
     /// Id of the connection.

@@ -47,8 +47,8 @@ pub enum StoreError {
 /// The error of the database driver, for the log.
 pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Computes and verifies the tags of rows. A tag authenticates the columns of a row that decide who may log in or act.
-/// Without the key of the tags, write access to the database does not suffice to forge such a row.
+/// Computes and verifies the tags (message authentication codes) of rows. A tag covers the columns that decide who may
+/// log in or act. An attacker with write access to the database cannot forge such a row without the key of the tags.
 pub trait RowAuthenticator: fmt::Debug + Send + Sync {
     /// Computes the tag of a row under the newest version of the key.
     fn tag(&self, table: &'static str, columns: &[Vec<u8>]) -> Result<Vec<u8>, StoreError>;
@@ -61,6 +61,7 @@ pub trait RowAuthenticator: fmt::Debug + Send + Sync {
         tag: &[u8],
     ) -> Result<bool, StoreError>;
 
-    /// Returns the first bytes of all tags under the newest version of the key. Tags under older versions sort before.
+    /// Returns the first four bytes of every tag under the newest version of the key. Tags under older versions sort
+    /// before.
     fn newest_prefix(&self) -> [u8; 4];
 }

@@ -81,8 +81,11 @@ impl HealthReport {
 }
 
 impl WebhookHealth {
-    /// Applies a summary of attempts to the health. Summaries may arrive in any order, so a recorded success or failure
-    /// stays if it is newer than the summary by at most five minutes. Returns the changes that these attempts make.
+    /// Applies a summary of attempts to the health, and returns the changes that these attempts cause. Disables the
+    /// webhook if the receiver responded with status 410, or if all attempts have failed for at least `failing_max`.
+    ///
+    /// Summaries may arrive in any order, so a recorded success or failure can be newer than the summary. It stays if
+    /// it is newer by at most five minutes. A later time came from a wrong clock and is removed.
     pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> HealthChange {
         self.forget_wrong_times(report);
         let has_succeeded = report.success_at > self.last_success_at;
@@ -122,7 +125,8 @@ impl WebhookHealth {
         HealthChange { disabled, failing_since }
     }
 
-    /// Forgets the times that a wrong clock recorded: those that are too far after the newest attempt of the summary.
+    /// Removes the times that a wrong clock has recorded: those more than [`AHEAD_MAX`] after the newest attempt of the
+    /// summary.
     fn forget_wrong_times(&mut self, report: &HealthReport) {
         let failed_at = report.failure.as_ref().map(|failure| failure.at);
         let Some(newest) = report.success_at.max(failed_at) else { return };

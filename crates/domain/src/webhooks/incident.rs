@@ -1,4 +1,5 @@
-//! Incidents of webhooks: the other webhooks of the account get an event if a webhook fails for long or is disabled.
+//! Incidents: a webhook has failed for a long time or was disabled. The other webhooks of the account get an event
+//! about each incident.
 
 use crate::{
     ApiKeyId, Description, DisablingCause, EventDetails, FailingCause, LastFailure, NewEvent,

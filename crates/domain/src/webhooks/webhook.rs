@@ -103,7 +103,7 @@ impl Target {
     }
 }
 
-/// The URL of webhooks whose receiver opens connections to the service.
+/// The URL of relays: webhooks whose receivers open connections to the service.
 pub const RELAY_URL: &str = "relay:";
 
 /// A replaced signing secret. For some time, requests are signed with both the replaced and the new secret, so
@@ -166,16 +166,16 @@ named_enum! {
 pub struct Description(String);
 
 impl Description {
-    /// Parses a new description. Returns `None` for an empty text. Refuses a character that changes the order of the
-    /// text beside the description.
+    /// Parses a new description. Makes the checks of [`parse`](Self::parse), and refuses characters that change the
+    /// direction of text or separate lines. Returns `None` for an empty text.
     pub fn parse_new(text: &str) -> Result<Option<Self>, TextFault> {
         let description = Self::parse(text)?;
         refuse_reordering(text)?;
         Ok(description)
     }
 
-    /// Parses a stored description, which can be older than the rules of [`parse_new`](Self::parse_new). Returns `None`
-    /// for an empty text.
+    /// Parses a stored description, which can be older than the rules of [`parse_new`](Self::parse_new). Refuses more
+    /// than 200 characters, and control characters. Returns `None` for an empty text.
     pub fn parse(text: &str) -> Result<Option<Self>, TextFault> {
         if text.chars().count() > 200 {
             return Err(TextFault::Length("at most 200"));
@@ -184,7 +184,7 @@ impl Description {
         Ok((!text.is_empty()).then(|| Self(text.to_owned())))
     }
 
-    /// Returns the pattern of a new description or an empty text, for a JSON schema.
+    /// Returns a regular expression for a JSON schema. It matches a new description or an empty text.
     pub fn pattern() -> String {
         ordered_text_pattern()
     }
@@ -194,7 +194,7 @@ impl Description {
         &self.0
     }
 
-    /// Returns true if readers see nothing of the description.
+    /// Returns true if the description consists of spaces and invisible characters.
     pub fn is_blank(&self) -> bool {
         self.0.chars().all(|character| character == ' ' || is_invisible(character))
     }

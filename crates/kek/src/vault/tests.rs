@@ -17,7 +17,7 @@ use super::*;
 struct State {
     /// The plaintexts in base64. A ciphertext is `vault:v1:` and the base64 of an index.
     plaintexts: Mutex<Vec<String>>,
-    /// The status of all responses. Zero for the status that the request deserves.
+    /// The status of all responses. 0 responds with the status that the real API would return.
     forced: AtomicU16,
 }
 

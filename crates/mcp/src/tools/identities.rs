@@ -46,8 +46,11 @@ pub(crate) struct ActivatedView {
     acting: bool,
 }
 
-/// Activates an identity. If an identity acts already, adds the new one to its account. Otherwise opens a new account,
-/// and stores its secrets. The new identity acts from then on, even if storing fails with [`ToolFault::NotStored`].
+/// Activates an identity. If the agent has an acting identity already, adds the new one to the account of the acting
+/// identity, which stays the acting one.
+///
+/// Otherwise opens a new account and stores its secrets. The tools then act as the new identity, even if storing fails
+/// with [`ToolFault::NotStored`].
 pub(crate) async fn activate(
     known: &Identities,
     args: ActivateArgs,

@@ -41,10 +41,12 @@ pub(crate) struct WaitResult {
     message: Option<ReceivedView>,
 }
 
-/// Waits for the next message. Connects to the webhook of this tool only while it waits. Between two calls, the service
-/// therefore keeps the events of new messages. Returns `received: false` if no message arrives before the time ends or
-/// the call is cancelled. Fails instead if the connection is lost at that time. The client does not read the result of
-/// a cancelled call, so the next call returns its message again.
+/// Waits for the next message. Returns `received: false` if no message arrives before the time ends or the call is
+/// cancelled. Fails instead if the service cannot be reached when the time ends.
+///
+/// Connects to the webhook of this tool only while it waits. Between two calls, the service therefore keeps the events
+/// of new messages. The client does not read the result of a cancelled call, so the next call returns the message of
+/// that call again.
 pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
@@ -59,11 +61,12 @@ pub(crate) async fn wait(
     if message.is_none() {
         drop(unreturned);
         let arrival = next_arrival(acting, deadline, cancelled).await?;
-        // Locked while the event is confirmed, so that another call waits for a message that this call cannot return.
+        // Locks the list while the event is confirmed. If this call is cancelled, a concurrent call then waits until
+        // the message is in the list.
         unreturned = acting.unreturned.lock().await;
         if let Some((mut connection, event, arrived)) = arrival {
-            // If the connection has ended, the service sends the event again. `close` waits until the service has read
-            // the confirmation: a client that ends after this call gets no event twice.
+            // Ignores an error: if the connection has ended, the service sends the event again. `close` waits until the
+            // service has read the confirmation. So the event is not sent twice if the program ends after this call.
             connection.respond(&event, &NO_CONTENT.into()).await.ok();
             connection.close().await;
             message = Some(arrived);
@@ -111,7 +114,7 @@ async fn next_arrival(
     }
 }
 
-/// Returns the first message that arrives. Confirms the events before it, which announce no message.
+/// Returns the first message that arrives. Confirms and skips events that announce no message.
 async fn receive(mut connection: RelayConnection) -> Result<Arrival, ClientError> {
     loop {
         let event = connection.next().await?;
@@ -138,9 +141,9 @@ async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError
     acting.client.open_relay(webhook_id).await
 }
 
-/// Returns the webhook that an earlier process registered for this tool, or registers one. Messages that arrived
-/// between the processes wait at the existing webhook. A paused or disabled webhook is returned too, if no other exists:
-/// the service then refuses the connection and says why.
+/// Returns the webhook that an earlier process registered for this tool, or registers one. An existing webhook has kept
+/// the messages that arrived while no process ran. Prefers an enabled webhook. Returns a paused or disabled one if
+/// there is no other, so that the service refuses the connection with the reason.
 async fn find_or_register(client: &Client) -> Result<WebhookId, ClientError> {
     let webhooks = client.webhooks();
     let found = webhooks.list().await?.into_iter().filter(|webhook| {

@@ -24,5 +24,5 @@ pub(crate) fn conflict(
     }))
 }
 
-/// Maximum number of servers that are compared, those with the latest sign of life first.
+/// Maximum number of servers that are compared. Servers that were active more recently are compared first.
 const NODES_MAX: u32 = 100;

@@ -1,5 +1,5 @@
-//! Checks that the servers of one database share a public URL, that the revocation journal lacks no revocation of the
-//! database, and that the database has the whole transparency log.
+//! Checks that the servers of one database have the same public URL, and that the revocation journal has all
+//! revocations of the database. Also checks that the database has the whole transparency log.
 
 use std::sync::Arc;
 
@@ -37,7 +37,8 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     std::iter::once(journal).chain(log).chain(url).collect()
 }
 
-/// Returns a warning if a server would not extend the transparency log, because the database was restored.
+/// Returns a warning if a server would not extend the transparency log, because the log in the database is damaged, or
+/// lacks signed entries after a restore.
 fn log_fault(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeError> {
     let file = checkpoint_file(&settings.database, &opened.database)?;
     file.map_or(Ok(None), |file| find_log_fault(&opened.database, &file).map_err(database_error))

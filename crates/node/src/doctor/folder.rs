@@ -11,8 +11,8 @@ use crate::{
     settings::{DatabaseSettings, Settings},
 };
 
-/// Checks the data folder of an embedded database. Returns `None` with PostgreSQL, and for a path that leads to a
-/// folder, because the check of the database reports this.
+/// Checks the data folder of an embedded database. Returns `None` for PostgreSQL. Also returns `None` if the path of
+/// the database is a folder, because the check of the database reports this fault.
 pub(super) fn check(settings: &DatabaseSettings) -> Option<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return None };
     let file = owned_file::resolve_links(&file);
@@ -30,7 +30,7 @@ pub(super) fn check_space(settings: &Settings, opened: Option<&Opened>) -> Optio
             return Some(Finding::warn("disk", text));
         }
     };
-    // A server also counts the unused pages inside the database.
+    // A server counts the unused pages inside the database as free space, too.
     let least = settings.service.min_free_bytes;
     let is_short = opened.and_then(|opened| opened.database.is_short_of_space(least).ok());
     Some(judge_free(free / MIB, is_short.unwrap_or(free < least)))
@@ -86,7 +86,8 @@ fn judge_free(mib: u64, is_short: bool) -> Finding {
             "disk",
             format!("{mib} MiB are free, which is too little: free some space"),
         ),
-        // No failure, because the unit starts no server after a failed check. This server opens messages.
+        // Only a warning: the systemd unit starts no server after a failure, but a server with little free space can
+        // still open messages.
         _ if is_short => Finding::warn(
             "disk",
             format!(

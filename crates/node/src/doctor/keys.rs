@@ -44,7 +44,7 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     ]
 }
 
-/// Reports a provider that has wrapped no key of the database.
+/// Returns the finding about a provider that has wrapped no key of the database.
 fn unwrapped(settings: &Settings, source: &KeySource) -> Finding {
     let name = source.describe();
     let text =
@@ -55,7 +55,8 @@ fn unwrapped(settings: &Settings, source: &KeySource) -> Finding {
     }
 }
 
-/// Reports keys that cannot be read. Only warns if the start would wait for the key provider.
+/// Returns the finding about keys that cannot be read: a warning if the start would wait for the key provider,
+/// otherwise a failure.
 fn unreadable(settings: &Settings, error: &NodeError) -> Finding {
     let text = error.with_causes();
     if settings.keys.waits() && matches!(error, NodeError::KeyProvider(_)) {

@@ -58,7 +58,8 @@ fn files(settings: &Settings) -> Vec<PathBuf> {
         && let Some(file) = source.file()
     {
         let lock = with_suffix(&resolve_links(file), ".lock");
-        // In a folder of root, only root adds keys. A server never opens the lock.
+        // Omits the lock of the key file if root owns its folder. Only root can then add keys, and a server never opens
+        // this lock.
         if fs::metadata(folder_of(&lock)).is_ok_and(|folder| folder.uid() != 0) {
             files.push(lock);
         }

@@ -34,9 +34,13 @@ pub(super) struct BackupSource {
 }
 
 impl BackupSource {
-    /// Opens the file. Refuses the database to replace, a file in the folder `work`, which the restore deletes, and a
-    /// file that is no SQLite database. Also refuses a file whose log may be beside another hard link, and a file with
-    /// a log that does not belong to the file.
+    /// Opens the file. Refuses:
+    ///
+    /// - the database that the restore replaces;
+    /// - a file in the folder `work`, which the restore deletes;
+    /// - a file that is not an SQLite database;
+    /// - a file without its log that has a second hard link, because the log may be beside the other name;
+    /// - a file with a log that does not belong to the file.
     pub(super) fn open(backup: &Path, database: &Path, work: &Path) -> Result<Self, NodeError> {
         let opened = fs::canonicalize(backup)
             .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path, lacks_log: false }));

@@ -17,8 +17,8 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Locks the embedded database for a server. Without the lock, a second server would release the delivery leases of the
-/// first server when it starts, and events could be sent twice.
+/// Locks the embedded database for a server. Without the lock, a second server could start. It would release the
+/// delivery leases of the first server, and events could be sent twice.
 pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File, NodeError> {
     lock_unless_used(database, |database| {
         format!(
@@ -77,8 +77,8 @@ pub(crate) fn refuse_folder(database: &Path) -> Result<(), NodeError> {
     ))))
 }
 
-/// Refuses a database with another hard link: SQLite would use another write-ahead log under each name, so that changes
-/// are missing or the database is damaged. Accepts the second name that an interrupted restore has left.
+/// Refuses a database with a second hard link. SQLite would use another write-ahead log under each name, which loses
+/// changes or damages the database. Accepts a hard link that an interrupted restore has left.
 pub(crate) fn require_single_name(database: &Path) -> Result<(), NodeError> {
     let database = owned_file::resolve_links(database);
     // Skips the check for a folder, which always has several links.
@@ -110,7 +110,7 @@ pub(crate) fn warn_of_replaceable(settings: &DatabaseSettings, database: &Path) 
     }
 }
 
-/// Returns the folders of the embedded database and of its key file in which users other than the owner can replace
+/// Returns those folders of the embedded database and of its key file in which other users than the owner can replace
 /// files. In a folder with the sticky bit, such as `/tmp`, users can replace only their own files.
 pub(crate) fn replaceable(settings: &DatabaseSettings, database: &Path) -> BTreeSet<PathBuf> {
     let keys = fs::canonicalize(&settings.data_dir);

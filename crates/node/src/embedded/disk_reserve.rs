@@ -88,8 +88,7 @@ fn reserve_file(database: &Path) -> PathBuf {
     with_suffix(&resolve_links(database), ".reserve")
 }
 
-/// Maximum size of the reserve file in bytes. This is more than the write-ahead log and one checkpoint of the database
-/// need.
+/// Maximum size of the reserve file in bytes. The write-ahead log and one checkpoint of the database need less space.
 const SIZE_MAX: u64 = 33_554_432;
 const PERIOD: Duration = Duration::from_secs(1);
 

@@ -33,8 +33,8 @@ pub struct Moved {
 /// - Refuses keys that do not match the source. Without keys in the settings, reads the file `kek` beside the source.
 /// - Refuses a target that is not empty.
 ///
-/// Holds the lock of the source, so that no server starts on it. Writes nothing to the source. After an error the
-/// target is as empty as before, except if the response to its COMMIT was lost: then the target may contain all data.
+/// Holds the lock of the source, so that no server starts on it. Writes nothing to the source. After an error, the
+/// target is empty, with one exception: if the response to the COMMIT was lost, the target may contain all data.
 pub fn move_database(
     from: &Path,
     target: &DatabaseSettings,

@@ -9,7 +9,8 @@ use std::{
 use sealpost_domain::Timestamp;
 use sealpost_storage::owned_file::{folder_of, with_suffix};
 
-/// Gives the old database a second name, under which it stays. Returns `None` if no old database exists.
+/// Creates a hard link to the old database, so that its file stays when the restore replaces the database. Returns the
+/// path of the hard link, or `None` if no old database exists.
 pub(super) fn give_second_name(database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     if !database.exists() {
         return Ok(None);
@@ -25,8 +26,8 @@ pub(super) fn give_second_name(database: &Path, now: Timestamp) -> io::Result<Op
     Ok(None)
 }
 
-/// Renames the write-ahead log of `database` so that it belongs to `other_name`. If the log stayed, SQLite would apply
-/// the log to the new file under the old name.
+/// Renames the write-ahead log of `database` so that it belongs to `other_name`. If the log kept its name, SQLite would
+/// apply it to the restored database.
 pub(super) fn move_log(database: &Path, other_name: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm"] {
         let log = with_suffix(database, suffix);
@@ -37,7 +38,7 @@ pub(super) fn move_log(database: &Path, other_name: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the second names that restores have given to the database before they were interrupted.
+/// Returns the hard links to the database that interrupted restores have left.
 pub(super) fn second_names(database: &Path) -> io::Result<Vec<PathBuf>> {
     let own = fs::metadata(database)?;
     let prefix = with_suffix(database, REPLACED);
@@ -57,8 +58,8 @@ pub(super) fn second_names(database: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(names)
 }
 
-/// Undoes the steps of a restore that was interrupted before it replaced the database: moves the log back, and deletes
-/// the second name.
+/// Undoes the steps of a restore that was interrupted before it replaced the database: moves the write-ahead log back,
+/// and deletes the hard link.
 pub(super) fn undo_interrupted(database: &Path) -> io::Result<()> {
     for name in second_names(database)? {
         if !with_suffix(database, "-wal").exists() {

@@ -133,9 +133,9 @@ fn check_keys(
     })
 }
 
-/// Moves the content of the old database's write-ahead log into its file. Afterwards a crash during the replacement
-/// leaves either database complete. Refuses to continue if a readable database keeps content in its log, or if another
-/// process uses the database.
+/// Moves the content of the old database's write-ahead log into the database file. Afterwards, a crash during the
+/// replacement leaves a complete database, either the old one or the new one. Fails if a readable database still has
+/// content in its log, or if another process uses the database.
 fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeError> {
     if !database.exists() {
         return Ok(());

@@ -9,8 +9,8 @@ use std::{
 use sealpost_storage::owned_file;
 use tempfile::NamedTempFile;
 
-/// Writes a new file with this text, readable only for its owner. Keeps an existing file. A crash or a full disk leaves
-/// either the whole file or none at the path.
+/// Writes a new file with this text, readable only for its owner. If the file exists, does not change it. After a crash
+/// or on a full disk, the path has either the whole file or no file.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = owned_file::folder_of(path);
     let mut file = NamedTempFile::with_prefix_in("new.", &folder)?;

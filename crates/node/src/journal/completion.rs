@@ -1,4 +1,4 @@
-//! Completes a revocation journal that lacks revocations of its database, and detects such a journal.
+//! Detects a revocation journal that lacks revocations of its database, and adds the missing revocations.
 
 use std::{
     path::{Path, PathBuf},
@@ -56,9 +56,9 @@ pub fn complete_journal(
         );
     }
     let header = own.header(database)?;
-    // Raises the mark in the database (the number of its newest transaction with journaled changes) before the state is
-    // read and the file changes. If the command is interrupted, the file has a lower mark than the database, and still
-    // counts as a journal that lacks changes.
+    // Raises the mark in the database (the number of its newest transaction with journaled changes) before it reads the
+    // state and changes the file. If the command is interrupted, the file has a lower mark than the database, so the
+    // journal is still reported as incomplete.
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0) + 1;
     database.raise_journal_mark(&header.journal, mark).map_err(database_error)?;
     let acts = database.acts_in_force().map_err(database_error)?;
@@ -74,9 +74,9 @@ pub fn complete_journal(
     Ok(JournalCompleted { journal: own.path, entries: entries.len() })
 }
 
-/// Returns a warning if the journal of a database lacks revocations. Returns `None` if the journal is complete or off.
-/// Fails if the journal is missing and its folder cannot be written. Otherwise warns about such a folder. Changes
-/// nothing.
+/// Returns a warning if the journal of a database lacks revocations, or if its folder is not writable. Returns `None`
+/// if the journal is complete and its folder is writable, or if the journal is off. Fails if the journal file is
+/// missing and its folder is not writable. Changes nothing.
 pub(crate) fn gap_of(
     settings: &DatabaseSettings,
     database: &Database,
@@ -86,7 +86,7 @@ pub(crate) fn gap_of(
     let folder = owned_file::folder_of(&own.path);
     let existing = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     let denied = access(existing, Access::WRITE_OK | Access::EXEC_OK).err();
-    // A node would start, and keep its revocations in memory only.
+    // Fails, because a node would start without the file, and could keep its revocations in memory only.
     if let Some(error) = denied.filter(|_| own.content.is_none()) {
         return Err(unusable(&own.path, error));
     }

@@ -138,8 +138,9 @@ pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> 
     Ok(header)
 }
 
-/// Appends entries to the journal file and waits for the disk. Creates the file if it is missing. If another process has
-/// created the file with another name, omits the marks, which belong to the name in `new`.
+/// Appends entries to the journal file, and waits until they are on the disk. Creates the file if it is missing. If the
+/// file has another journal name than `new`, because another process has created it, omits the marks of the entries.
+/// These marks belong to the name in `new`.
 pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
     let (mut file, header) = open(path, new)?;
     let is_own = header.journal == new.journal;
@@ -230,7 +231,7 @@ fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
         let mut file = regular_file::open_or_create(&mut options(), path)?;
         lock(&file)?;
         if !is_at(&file, path)? {
-            // Another process has replaced the file before the lock.
+            // Opens the file again: another process replaced the file before this process had the lock.
             continue;
         }
         let mut first = Vec::new();
@@ -252,7 +253,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Waits for the lock of the file. Fails after about a second, because a commit waits for this call.
+/// Waits for the lock of the file. Fails after about a second without the lock, because commits wait for this call.
 fn lock(file: &File) -> io::Result<()> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {

@@ -1,6 +1,6 @@
-//! Describes a revocation journal that lacks acts (changes) of its database, for example because its disk was replaced.
-//! After a restore of the database, the node repeats the acts of the journal. Revocations that the journal lacks would
-//! stay undone.
+//! Describes a gap: a revocation journal lacks acts (changes) of its database, for example because its disk was
+//! replaced. After a restore of the database, the node repeats the acts of the journal. Revocations that the journal
+//! lacks would stay undone.
 
 use std::path::Path;
 

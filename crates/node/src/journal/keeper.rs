@@ -1,4 +1,5 @@
-//! Runs the background work of a revocation journal on a thread.
+//! Maintains a revocation journal on a thread: retries failed writes, removes old acts, and applies the journal again
+//! if the database has lost commits.
 
 use std::{
     io,
@@ -53,8 +54,8 @@ impl JournalKeeper {
 }
 
 /// Compares the journal with the database. If the database lost commits, applies the journal. If the file lost acts,
-/// stores this gap in the journal. `expected` is the [mark](super::line::Entry::mark) in the database at the previous
-/// check. The file must have all acts up to this mark. Replaces `expected` by the present mark.
+/// stores this gap in the journal. `expected` is the [mark](super::line::Entry::mark) that the database had at the
+/// previous check, up to which the file must have all acts. Sets `expected` to the present mark.
 fn check(journal: &Journal, database: &Arc<Database>, expected: &mut u64) {
     let compared = recover_if_older(journal, database)
         .and_then(|_is_recovered| find_gap(journal, database, *expected));

@@ -1,5 +1,6 @@
-//! The lines of a revocation journal. Each entry has a checksum, its time, the mark of its transaction, and the act
-//! (the journaled change). A mark is a number that each transaction with acts raises by one:
+//! The lines of a revocation journal. After the header, each line is one entry. An entry has a checksum, its time, the
+//! mark of its transaction, and its act (a journaled change). A mark is a number that each transaction with acts raises
+//! by one:
 //!
 //! ```text
 //! sealpost-revocations 1 <name of the journal> <id of the database> [partial]
@@ -16,7 +17,7 @@ pub(crate) struct Header {
     pub(crate) journal: String,
     /// Id of the database to which the journal belongs.
     pub(crate) database: String,
-    /// True if the database can have acts from before this journal began, which the journal therefore lacks.
+    /// True if the database can have acts from before the creation of this journal. The journal lacks these acts.
     pub(crate) is_partial: bool,
 }
 
@@ -60,8 +61,8 @@ impl Header {
 pub(crate) struct Entry {
     /// Time at which the act was appended.
     pub(crate) at: Timestamp,
-    /// The mark that the transaction of the act has stored in the database: a number that each transaction with acts
-    /// raises by one. `None` if the transaction raised no mark, or if its commit is in doubt.
+    /// The mark that the transaction of the act has stored in the database. Each transaction with acts raises the mark
+    /// by one. `None` if the transaction raised no mark, or if its commit is in doubt.
     pub(crate) mark: Option<u64>,
     pub(crate) act: JournaledAct,
 }

@@ -1,5 +1,5 @@
-//! Appends acts (revocations and similar changes) to the journal file of one database. Keeps acts in memory that cannot
-//! be written.
+//! Appends acts (revocations and similar changes) to the journal file of one database. If the file cannot be written,
+//! keeps the acts in memory, and tries again later.
 
 use std::{
     fmt,
@@ -28,8 +28,9 @@ pub struct Journal {
     pub(super) path: PathBuf,
     /// The header that is written if the journal file must be created.
     pub(super) new: Header,
-    /// The name of the journal, from the header of the file. `None` until the journal is used. If the file could not be
-    /// created, the name in `new`: marks then rise in the database, and a file that is created later is partial.
+    /// The name of the journal, from the header of the file. `None` until the first use. If the file could not be
+    /// created, this is the name in `new`. Commits then raise the mark of this name in the database, and a file that is
+    /// created later is marked as partial.
     name: Mutex<Option<String>>,
     /// Whether acts are recorded with [marks](Entry::mark). False if the database is older than the journal: a new mark
     /// would make the database look up to date.
@@ -97,9 +98,10 @@ impl Journal {
         Ok(header)
     }
 
-    /// Checks whether the file lacks acts of the database. Returns this gap; `None` if the file lacks no act.
-    /// `expected` is a [mark](Entry::mark) that the database had some time before. The present mark of the database can
-    /// be too high, because transactions append to the file only after their commit has raised the mark.
+    /// Checks whether the file lacks acts of the database. Returns the gap, or `None` if the file is complete.
+    /// `expected` is a [mark](Entry::mark) that the database had at an earlier time. The present mark is not used: a
+    /// transaction raises the mark at its commit and appends to the file afterwards, so the file can be behind for a
+    /// moment.
     pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
         let header = self.read_header()?;
         let newest = self.newest_mark()?;
@@ -114,8 +116,8 @@ impl Journal {
         *self.gap.lock() = gap;
     }
 
-    /// Returns the header for a file that must be created. If a file with a known name has vanished, or could not be
-    /// created before, the new file has the same name, because the database stores the journal's mark under this name.
+    /// Returns the header for a file that must be created. If an earlier file has vanished or could not be created, the
+    /// new file gets the same name, because the database stores the mark of the journal under this name.
     fn header_of_new_file(&self) -> Header {
         match self.known_name() {
             Some(journal) => Header { journal, is_partial: true, ..self.new.clone() },
@@ -169,7 +171,7 @@ impl RevocationJournal for Journal {
                 Ok(header) => self.set_name(&header),
                 Err(fault) => {
                     self.log(&fault);
-                    // An existing file can be readable only. Its name stays the name of the journal.
+                    // The existing file may be read-only. Its name stays the name of the journal.
                     let header = file::header(&self.path).ok().flatten();
                     self.set_name(header.as_ref().unwrap_or(&self.new));
                 }
@@ -229,7 +231,8 @@ mod tests {
         let below = folder.path().join("folder");
         fs::write(&below, "a file in the place of the folder").unwrap();
         let journal = journal(below.join("revocations.log"));
-        // The name makes commits raise the mark in the database. So the database never counts as one without acts.
+        // The journal has a name, so commits raise its mark in the database. The database therefore never looks like a
+        // database without acts.
         assert_eq!(journal.name().as_deref(), Some("0a"));
         journal.append(Some(1), &[revoked(1)]);
         journal.append(Some(2), &[revoked(2)]);

@@ -60,16 +60,17 @@ pub(crate) fn recover_and_attach(
     Ok(Some(journal))
 }
 
-/// Checks whether the journal lacks acts (journaled changes) of the database, and stores the result in the [`Journal`].
-/// `expected` is an earlier mark of the journal in the database: a number that each transaction with journaled changes
-/// raises. Returns the present mark in the database.
+/// Checks whether acts (journaled changes) of the database are missing in the journal, and stores the result in the
+/// [`Journal`]. `expected` is the mark that the database had at an earlier time. A mark is a number that each
+/// transaction with journaled changes raises. Returns the present mark of the database.
 pub(super) fn find_gap(
     journal: &Journal,
     database: &Database,
     expected: u64,
 ) -> Result<u64, NodeError> {
     let gap = journal.find_gap(expected).map_err(|fault| unusable(journal.path(), fault))?;
-    // Stores no gap while acts wait in memory. These acts are not lost, because their write is tried again.
+    // Stores no gap while acts wait in memory. These acts are not lost, because the journal will try again to write
+    // them.
     journal.set_gap(gap.filter(|_| journal.pending() == 0));
     let name = journal.known_name().unwrap_or_default();
     Ok(database.journal_mark(&name).map_err(database_error)?.unwrap_or(0))
@@ -83,8 +84,8 @@ pub(super) fn recover_if_older(
 ) -> Result<bool, NodeError> {
     let unusable = |fault: file::JournalFault| unusable(journal.path(), fault);
     let name = journal.read_header().map_err(unusable)?.journal;
-    // Reads the mark of the file before the mark of the database. If a transaction commits between the two reads, the
-    // database has the higher mark, and does not look older than the file.
+    // Reads the mark of the file first. If a transaction commits between the two reads, the mark of the database is
+    // then the higher one, and the database does not look older than the file.
     let newest = journal.newest_mark().map_err(unusable)?;
     let mark = database.journal_mark(&name).map_err(database_error)?.unwrap_or(0);
     if mark >= newest {
@@ -98,8 +99,8 @@ pub(super) fn recover_if_older(
     if journal.pending() > 0 {
         return Ok(false);
     }
-    // Until the mark in the database is raised, new acts get no marks, and keep their order in the file. New marks
-    // would be lower than the marks of the lost acts, and would place the new acts before the lost acts.
+    // Records new acts without marks until the mark in the database is raised, so that they keep their order in the
+    // file. New marks would be lower than the marks of the lost acts, and would sort the new acts before the lost acts.
     journal.set_marks(false);
     let content = file::read(journal.path()).map_err(unusable)?;
     if let Some(content) = &content {
@@ -311,7 +312,7 @@ pub(super) fn unusable(path: &Path, cause: impl Error + Send + Sync + 'static) -
     NodeError::File(Failure::caused(message, cause))
 }
 
-/// The name of the operator in the audit trail, for a recovery at the start of a node.
+/// The operator name in the audit trail for a journal that a node has applied itself.
 const RECOVERY_ACTOR: &str = "sealpost";
 /// Number of characters of the database's id in the file name of its journal.
 const SHORT_ID: usize = 8;

@@ -18,7 +18,7 @@ use crate::error::{Failure, NodeError, database_error, keys_error};
 /// The result of copying the keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeksCopied {
-    /// The place of the keys until now.
+    /// The place that the keys were copied from.
     pub from: String,
     /// The new place.
     pub to: String,

@@ -6,7 +6,7 @@ use sealpost_wallet::ProviderError;
 
 use crate::settings::KeySettings;
 
-/// The times of the last question to the provider, and of the last permission.
+/// The time of the last request to the provider, and the time at which the provider last allowed the use of the keys.
 pub(super) struct Recheck {
     every: Duration,
     grace: Duration,
@@ -22,8 +22,9 @@ impl Recheck {
         Self { every: recheck, grace, asked_at: now, allowed_at: now }
     }
 
-    /// Asks the provider again if the interval since the last question is over. Returns false if the provider refuses,
-    /// or if it has given no permission within the grace period.
+    /// Asks the provider again if the interval since the last request has passed. Returns false if the provider
+    /// refuses. Also returns false if a request fails, and the provider has not allowed the use of the keys within the
+    /// grace period.
     pub(super) fn may_continue(
         &mut self,
         now: Instant,

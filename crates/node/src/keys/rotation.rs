@@ -1,7 +1,7 @@
 //! Rotates the key-encryption key while servers run.
 //!
-//! A rotation can be interrupted at any time and repeated. A new key version is on disk, in the key file or wrapped in
-//! the database, before any row is encrypted under this version. A rotation never removes an older version. Therefore
+//! A rotation can be interrupted at any time and repeated. Before a row is encrypted under a new key version, this
+//! version is on disk, in the key file or wrapped in the database. A rotation never removes an older version. Therefore
 //! all rows stay readable after an interruption, including the rows that are not re-encrypted yet.
 
 mod key_file;
@@ -61,8 +61,9 @@ pub fn rotate(
     operator.rewrap(&keyring, progress).map_err(keys_error)
 }
 
-/// Rejects a rotation during a move to another place: the new version would be missing in one of the two places. The
-/// wrapped keys do not show a key file at the other end of a move, so the audit trail decides too.
+/// Rejects a rotation while the keys are moved to another place. The new version would be missing in one of the two
+/// places. A move from or to a key file is not visible in the wrapped keys, so this function also searches the audit
+/// trail for an unfinished move.
 fn refuse_unfinished_move(
     source: &KeySource,
     database: &Database,

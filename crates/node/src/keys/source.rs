@@ -1,5 +1,5 @@
-//! Finds and reads the key-encryption keys: in a key file, in a text that the settings contain, or in the database,
-//! where a key provider has wrapped them.
+//! Finds and reads the key-encryption keys. The keys are in a key file, in a text of the settings, or in the database.
+//! In the database, the keys are wrapped (encrypted) by a key provider.
 
 use std::{
     io,
@@ -33,8 +33,9 @@ pub enum KeySource {
 }
 
 impl KeySource {
-    /// Chooses the source from which nodes and operator commands read the keys: the file `kek` in the data folder, if
-    /// the settings name no source. Fails if they name several sources, or none with PostgreSQL.
+    /// Chooses the source from which nodes and operator commands read the keys. If the settings name no source, chooses
+    /// the file `kek` in the data folder. Fails if the settings name several sources, or if they name none and the
+    /// database is PostgreSQL.
     pub fn new(settings: &KeySettings, database: &DatabaseSettings) -> Result<Self, NodeError> {
         match (&settings.provider, &settings.text, &settings.file) {
             (None, Some(_), Some(_)) => Err(NodeError::Contradiction(Failure::new(
@@ -74,8 +75,8 @@ impl KeySource {
         }
     }
 
-    /// Checks the source without the database: a provider must wrap and unwrap a key, and keys in a file or text must
-    /// be readable.
+    /// Checks the source without the database. Fails if the provider cannot wrap and unwrap a key, or if the keys in a
+    /// file or text are not readable.
     pub(crate) fn check(&self) -> Result<(), NodeError> {
         match self {
             Self::Provider(provider) => provider.check().map_err(provider_error),
@@ -116,8 +117,9 @@ impl KeySource {
         }
     }
 
-    /// Reads the key-encryption keys for a database that is not migrated yet. Returns `None` if
-    /// [`Self::read_or_create`] will have to create a wrapped key, for which a new database has no table yet.
+    /// Reads the key-encryption keys before the database is migrated. Creates a missing key file, like
+    /// [`Self::read_or_create`]. Returns `None` if the provider has wrapped no key. Such a key is created only after
+    /// the migration, because a new database has no table for wrapped keys.
     pub(crate) fn read_before_migration(
         &self,
         database: &Database,
@@ -142,7 +144,7 @@ impl KeySource {
             (Some(keyring), _) => Ok(keyring),
             (None, Self::Provider(provider)) => {
                 self.refuse_foreign(database)?;
-                // If another node inserts its key first, that key stays.
+                // If another node inserts its key first, the key of that node stays.
                 insert_new(provider.as_ref(), FIRST_VERSION, database)?;
                 self.read_for(database)?.ok_or_else(no_keys)
             }
@@ -182,8 +184,8 @@ pub(crate) fn own_keys<'k>(
     wrapped.iter().filter(|kek| kek.provider == name).collect()
 }
 
-/// Generates a key of this version, and stores it wrapped. Returns `false` if the provider already has a key of this
-/// version, which stays.
+/// Generates a key of this version, and stores it wrapped. Returns `false` and changes nothing if the database already
+/// has a wrapped key of this provider and version.
 pub(crate) fn insert_new(
     provider: &dyn KekProvider,
     version: u32,
@@ -193,8 +195,8 @@ pub(crate) fn insert_new(
     insert_wrapped(provider, &keyring, version, database)
 }
 
-/// Stores a key, wrapped by this provider. Returns `false` if the provider already has a key of this version, which
-/// stays.
+/// Stores a key that this provider has wrapped. Returns `false` and changes nothing if the database already has a
+/// wrapped key of this provider and version.
 pub(crate) fn insert_wrapped(
     provider: &dyn KekProvider,
     keyring: &Keyring,

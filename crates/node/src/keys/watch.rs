@@ -1,6 +1,6 @@
 //! Loads new key versions every second without a restart: from the key file, or from the database, if a provider has
-//! wrapped the keys. Logs an error once and keeps the loaded keys. Asks a provider at longer intervals whether the node
-//! may still use them.
+//! wrapped the keys. If the new keys cannot be loaded, logs the error once and keeps the loaded keys. At longer
+//! intervals, asks a provider whether the node may still use the keys.
 
 use std::{
     io,
@@ -71,7 +71,7 @@ impl KeyWatch {
     }
 }
 
-/// Reads the keys. Loads them if they differ from the keys that were loaded last.
+/// Reads the keys of the source. Adds them to the keyring if they differ from the keys that were loaded last.
 struct KeyReader {
     source: KeySource,
     keyring: Arc<Keyring>,
@@ -131,7 +131,7 @@ impl KeyReader {
         Ok(())
     }
 
-    /// Asks the provider to unwrap the keys again. Returns `Ok` without a question if there is no provider, or if the
+    /// Asks the provider to unwrap the keys again. Returns `Ok` without a request if there is no provider, or if the
     /// database cannot be read.
     fn ask(&self) -> Result<(), ProviderError> {
         let KeySource::Provider(provider) = &self.source else { return Ok(()) };

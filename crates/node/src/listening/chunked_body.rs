@@ -1,6 +1,6 @@
 //! Finds the end of a body with the transfer coding `chunked` (RFC 9112, section 7.1).
 
-/// The place in a chunked body up to which bytes were scanned.
+/// The state of a scan of a chunked body: the position after the last scanned byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkedBody {
     /// In the size of a chunk. `None` before the first digit.

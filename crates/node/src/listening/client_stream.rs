@@ -4,8 +4,8 @@
 //! - Limits the received bytes that are not processed yet.
 //! - Closes the connection if a newer connection evicts it.
 //!
-//! Without the limit, the HTTP library would buffer 128 KiB of an unfinished request head, and even more of a body that
-//! the handler has not consumed.
+//! Without the limit, the HTTP library would buffer 128 KiB of an unfinished request head. It would buffer even more of
+//! a body that the handler has not consumed.
 
 #[cfg(test)]
 mod tests;
@@ -38,20 +38,21 @@ pub(super) struct ClientStream<S> {
     membership: Option<Membership>,
     head_bytes_max: usize,
     framing: RequestFraming,
-    /// Received bytes that were not passed on: an incomplete head, or the next requests.
+    /// Received bytes that were not passed to the HTTP library yet: an incomplete head, or the next requests.
     held: Vec<u8>,
-    /// Number of bytes at the start of `held` that may be passed on.
+    /// Number of bytes at the start of `held` that belong to the current request and may be passed to the HTTP library.
     passable: usize,
     /// Whether the client has closed its side of the connection.
     has_input_ended: bool,
-    /// Number of bytes that were passed on since the last progress. Progress means that a request began, a part of a
-    /// body was consumed, or a byte of a response was written.
+    /// Number of bytes that were passed to the HTTP library since the last progress. Progress means that a request
+    /// began, a part of a body was consumed, or a byte of a response was written.
     waiting: usize,
-    /// Whether reading has paused once since the last progress, so that the HTTP library could parse all waiting bytes.
+    /// Whether reading has paused once since the last progress. The pause lets the HTTP library parse all waiting
+    /// bytes.
     has_yielded: bool,
     /// Whether a response cannot be written now, because the client does not read.
     is_write_blocked: bool,
-    /// `Some` once the connection ends by a decision of this stream.
+    /// The current step of ending the connection. `None` until this stream decides to end it.
     ending: Option<Ending>,
 }
 
@@ -67,7 +68,8 @@ enum Ending {
 /// The amount of input that the HTTP library may read next.
 enum Allowance {
     Bytes(usize),
-    /// Reads nothing, because the response is written and the client sends a body that is not consumed.
+    /// Reads nothing more from the connection: the response is written, and the client still sends a body that no
+    /// handler consumes.
     End,
     /// Reads nothing until the handler consumes a part of the body, or the client reads its responses.
     Pause,
@@ -148,8 +150,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Passes on the next bytes of the current request. Completes without bytes if the input has ended, or if the body
-    /// is broken.
+    /// Passes the next bytes of the current request to the HTTP library. Completes without bytes if the input has
+    /// ended, or if the body is broken.
     fn poll_request(
         &mut self,
         cx: &mut Context<'_>,
@@ -204,8 +206,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         is_responded && !self.is_write_blocked && !self.framing.is_last()
     }
 
-    /// Passes on at most `left` bytes of `held`. Returns false if no byte was passed on, because the head is incomplete
-    /// or was refused.
+    /// Passes at most `left` bytes of `held` to the HTTP library. Returns false if no byte was passed on, because the
+    /// head is incomplete or was refused.
     fn pass_held(&mut self, buf: &mut ReadBuf<'_>, left: usize) -> bool {
         if self.passable == 0 && !self.held.is_empty() {
             match self.framing.pass(&mut self.held) {
@@ -228,8 +230,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         count > 0
     }
 
-    /// Passes on those of the last `count` bytes in `buf` that belong to the current request. Holds the others. Returns
-    /// false if no byte may be passed on.
+    /// Passes the bytes of the current request to the HTTP library: leaves them in `buf`, and moves the other bytes to
+    /// `held`. `count` is the number of bytes at the end of `buf` that were just received. Returns false if no byte was
+    /// passed on.
     fn pass_received(&mut self, buf: &mut ReadBuf<'_>, count: usize) -> bool {
         let start = buf.filled().len().saturating_sub(count);
         let received = buf.filled_mut().get_mut(start..).unwrap_or_default();
@@ -324,8 +327,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Writes an error response with a body in place of `response`, which the HTTP library has created without a
-    /// handler and without a body. Then completes with the length of `response`.
+    /// Replaces `response`, an error response without a body that the HTTP library has created without a handler.
+    /// Writes an error response with a body instead. Then completes with the length of `response`.
     fn poll_replace(&mut self, cx: &mut Context<'_>, response: &[u8]) -> Poll<io::Result<usize>> {
         let is_timeout = response.get(..12).is_some_and(|line| line.ends_with(b" 408"));
         self.refuse(if is_timeout {

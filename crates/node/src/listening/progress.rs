@@ -1,7 +1,7 @@
 //! Closes connections to which no response byte was written within the timeout.
 //!
-//! The deadlines of the HTTP library cover only the first request head and idle connections. Without this limit, a
-//! client could hold a connection permanently: by an endless head of a second request, or by never reading its
+//! The deadlines of the HTTP library cover only the first request head and idle connections. Without this module, a
+//! client could hold a connection permanently: it could send a second request with an endless head, or never read its
 //! response.
 
 use std::{

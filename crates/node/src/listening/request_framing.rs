@@ -1,8 +1,7 @@
 //! Finds the ends of the requests on a connection, so that the HTTP library gets one request at a time.
 //!
 //! The HTTP library parses pipelined requests ahead. Without this module, the library would execute requests after
-//! `Connection: close`, and would write the response to one request by the method and the `Connection` header of the
-//! next one.
+//! `Connection: close`. It would also write a response by the method and the `Connection` header of the next request.
 
 use sealpost_api::Problem;
 

@@ -1,5 +1,5 @@
-//! Parses the head of a request: the properties that decide where the request ends, and whether the connection ends
-//! with the request. The HTTP library parses the same head again, with the same parser.
+//! Parses the head of a request. Finds out where the request ends, and whether the connection closes after the request.
+//! The HTTP library later parses the same head again, with the same parser.
 
 use std::ops::Range;
 
@@ -27,8 +27,8 @@ pub(super) enum BodyFraming {
 
 impl RequestHead {
     /// Parses the head at the start of `bytes`. Returns `None` if the head is incomplete. If the body is not
-    /// [`BodyFraming::UntilClose`], overwrites the values that name an upgrade with spaces, so that the HTTP library
-    /// ignores the upgrade.
+    /// [`BodyFraming::UntilClose`], an upgrade in the head is not supported. In this case, overwrites the values that
+    /// name the upgrade with spaces, so that the HTTP library ignores the upgrade.
     pub(super) fn parse(bytes: &mut [u8]) -> Result<Option<Self>, Problem> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut request = Request::new(&mut headers);
@@ -61,7 +61,7 @@ struct HeadFields<'a> {
     keeps_alive: bool,
     wants_upgrade: bool,
     is_websocket: bool,
-    /// The places of the values of `Upgrade` and of the option `upgrade` in `Connection`.
+    /// The byte ranges in the head of each value of `Upgrade`, and of each option `upgrade` in `Connection`.
     upgrades: Vec<Range<usize>>,
 }
 
@@ -130,7 +130,8 @@ impl<'a> HeadFields<'a> {
         }
     }
 
-    /// Refuses heads whose body has no certain end (RFC 9112, section 6.3), and heads without `Host`.
+    /// Refuses heads from which the end of the body cannot be determined (RFC 9112, section 6.3), and heads without
+    /// `Host`.
     fn check(&self) -> Result<(), Problem> {
         if self.is_chunked && self.content_length.is_some() {
             return Err(refuse(
@@ -166,7 +167,7 @@ impl<'a> HeadFields<'a> {
     }
 }
 
-/// Returns the place of `part` in the head whose first byte is at the address `start`.
+/// Returns the byte range of `part` in the head whose first byte is at the address `start`.
 fn place(part: &[u8], start: usize) -> Range<usize> {
     let first = part.as_ptr().addr().saturating_sub(start);
     first..first.saturating_add(part.len())

@@ -41,8 +41,8 @@ impl ResponseRecord {
     }
 }
 
-/// Wraps a service so that it updates the [`ResponseRecord`] of the connection: a request sets `Begun`, and the end of
-/// the response body sets `Complete`.
+/// Wraps a service so that it updates the [`ResponseRecord`] of the connection. A request sets the stage to `Begun`.
+/// The end of the response body sets the stage to `Complete`.
 pub(super) fn record_responses<I, S, B>(
     service: I,
 ) -> impl ServiceFactory<

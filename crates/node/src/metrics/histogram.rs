@@ -9,7 +9,8 @@ use std::{
 #[derive(Debug)]
 pub(super) struct Histogram {
     bounds: &'static [f64],
-    /// One counter per upper bound, and one for larger values. A value counts only in the first bucket that fits.
+    /// One counter for each upper bound, and one for values above all bounds. A value counts only for the smallest
+    /// bound that is not below it.
     counts: Vec<AtomicU64>,
     /// The sum of all values, as the bits of an `f64`.
     sum: AtomicU64,

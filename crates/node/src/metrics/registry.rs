@@ -1,5 +1,5 @@
-//! Implements the recorder behind the facade crate `metrics`. Finds or creates a series (a metric with one combination
-//! of labels), and renders all series for Prometheus.
+//! Implements the recorder of the facade crate `metrics`. Finds or creates a series (a metric with one combination of
+//! labels), and renders all series for Prometheus.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -135,7 +135,7 @@ impl NodeBuilder {
 }
 
 /// Starts the components. If the key provider does not unwrap the keys and the settings allow waiting, calls `wait`
-/// once to serve status 503, and tries again until the start succeeds. Returns any other error at once.
+/// once, which serves status 503, and tries again every two seconds. Returns any other error at once.
 async fn start_with_keys(
     settings: &Arc<Settings>,
     base_url: &BaseUrl,
@@ -189,8 +189,8 @@ fn api_state(settings: &Settings, components: &Components, base_url: &str) -> Ap
     ApiState::new(settings, sealpost, issuer, clock)
 }
 
-/// Binds an address with a longer accept queue than the 128 connections of the standard library. If a burst overflows
-/// the queue, the clients must retransmit, and connect a second later.
+/// Binds an address with an accept queue of [`BACKLOG`] connections. The standard library uses 128. If a burst of
+/// connections overflows the queue, the clients connect only a second later, after a retransmission.
 fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
     let listen = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };

@@ -29,8 +29,9 @@ pub(super) fn serve_api(
     let make = move || {
         App::new()
             .wrap(from_fn(sealpost_api::middleware))
-            // A path is compared with the routes in this order, and routes with parameters are expensive to compare.
-            // The API comes first, so that its requests are not compared with the routes of the pages.
+            // Registers the API first. A path is compared with the routes in the order of their registration, and
+            // routes with parameters are expensive to compare. API requests are therefore not compared with the routes
+            // of the pages.
             .configure(sealpost_api::routes_without_middleware(api.clone()))
             .configure(sealpost_web::routes(served.clone()))
             .default_service(web::to(sealpost_web::no_such_page))

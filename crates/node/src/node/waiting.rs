@@ -22,9 +22,9 @@ use crate::{
 pub(super) struct Waiting(Vec<RunningServer>);
 
 impl Waiting {
-    /// Starts the servers on the sockets, which the node itself uses after the wait. At the operations address,
-    /// `/livez` responds with status 200, and `/kek/shares` accepts the shares of a [quorum](Quorum), a wrapping key
-    /// that is split among operators.
+    /// Starts the servers on the sockets. The node itself uses the same sockets after the wait. At the operations
+    /// address, `/livez` responds with status 200, and `/kek/shares` accepts the shares of a [quorum](Quorum). A quorum
+    /// is a wrapping key that is split among operators.
     pub(super) fn serve(
         settings: &Settings,
         base_url: &BaseUrl,
@@ -81,8 +81,10 @@ impl Waiting {
 }
 
 /// Adds a share to the quorum. The body of the request is the text of the share. Responds with the number of shares so
-/// far, or with status 400 if the share is rejected. Responds with status 403 to a web page, which could give forged
-/// shares: browsers add one of the headers, and programs none.
+/// far, or with status 400 if the share is rejected.
+///
+/// Responds with status 403 to requests of web pages, because a malicious page could send forged shares. Browsers add
+/// one of the checked headers to such requests. Other programs do not send these headers.
 async fn add_share(
     quorum: web::Data<Quorum>,
     request: HttpRequest,

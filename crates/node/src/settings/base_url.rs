@@ -13,8 +13,8 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Parses the configured URL, or the listening address if no URL is configured. Fails if the URL has another scheme
-    /// than http or https, a user, a query, a fragment, or `//` in its path.
+    /// Parses the configured URL, or the listening address if no URL is configured. Fails if the scheme is not http or
+    /// https. Also fails if the URL has a user, a query, a fragment, or `//` in its path.
     pub fn new(configured: Option<&str>, listening: &str) -> Result<Self, NodeError> {
         let text = configured.unwrap_or(listening);
         Self::parse(text).ok_or_else(|| {

@@ -19,7 +19,8 @@ pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_body_memory(settings)
 }
 
-/// If the API does not listen on loopback, requires TLS (of the node or of a proxy), and rejects the development mode.
+/// Rejects a TLS certificate together with a TLS proxy. If the API does not listen on loopback, also requires one of
+/// the two, and rejects the development mode.
 fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { listen, tls, behind_tls_proxy, .. } = &settings.http;
     // Checked here, because a conflict rule of the command-line parser would also reject `SEALPOST_BEHIND_TLS_PROXY=0`.
@@ -43,7 +44,8 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Refuses one address for the API and the operations. With port 0, each gets a port of its own.
+/// Rejects settings that give the API and the operations endpoints the same address and port. Port 0 is accepted for
+/// both, because each gets its own free port.
 fn check_ports(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { listen, ops_listen: Some(ops), .. } = &settings.http else { return Ok(()) };
     // `::` includes the IPv4 addresses, and 0.0.0.0 includes no IPv6 address.
@@ -59,8 +61,8 @@ fn check_ports(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Refuses times and sizes of zero with which a server starts, and then refuses each request, or asks its key provider
-/// without a pause. A lifetime of zero, such as that of sessions, only ends things at once.
+/// Rejects zero for settings with which a server would start, but then refuse each request, or send requests to its key
+/// provider without a pause. Lifetimes, such as that of a session, may be zero: the session then ends at once.
 fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
     let Settings { database, http, api, service, keys, .. } = settings;
     let settings = [
@@ -170,8 +172,7 @@ fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires that the memory for request bodies, in total and for each account, fits at least one body of the largest
-/// size.
+/// Requires that the memory for request bodies is at least the maximum size of one body, in total and for each account.
 fn check_body_memory(settings: &Settings) -> Result<(), NodeError> {
     let api = &settings.api;
     for (setting, bytes) in [

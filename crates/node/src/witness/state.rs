@@ -20,7 +20,8 @@ use crate::{
 pub(super) struct WitnessState {
     folder: PathBuf,
     keys: [WitnessKey; 2],
-    /// Locked until this state is dropped. Two processes with one last checkpoint could cosign two different trees.
+    /// Locks the folder until this state is dropped. Without the lock, two processes could read the same last
+    /// checkpoint, and then cosign two different trees.
     _lock: File,
 }
 
@@ -100,5 +101,6 @@ fn unusable(path: &Path, cause: io::Error) -> NodeError {
     NodeError::File(Failure::caused(message, cause))
 }
 
-/// Maximum size in bytes of a stored note: the note of a request, with the signatures of the witness.
+/// Maximum size in bytes of a stored note, which contains a checkpoint with the signatures of the log and of the
+/// witness.
 const NOTE_BYTES_MAX: u64 = 131_072;

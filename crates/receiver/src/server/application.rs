@@ -26,7 +26,7 @@ pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<()
     }
     let is_own = |own: SocketAddr| {
         let own_ip = own.ip().to_canonical();
-        // An unspecified address gets the requests to all addresses of this machine.
+        // A listener on an unspecified address, such as `0.0.0.0`, receives requests to every address of this machine.
         let is_own_ip = |ip: IpAddr| own_ip.is_unspecified() || ip.to_canonical() == own_ip;
         (is_localhost || host.parse().is_ok_and(is_own_ip)) && port_of(url) == own.port()
     };

@@ -156,7 +156,7 @@ fn is_of_connection(name: &HeaderName) -> bool {
         || name.as_str() == "keep-alive"
 }
 
-/// The header with which an application can end the retries of an event.
+/// The response header with which an application ends the retries of an event.
 const WEBHOOK_DELIVERY: HeaderName = HeaderName::from_static("webhook-delivery");
 
 const RESPONSE_BYTES_MAX: usize = 16_384;

@@ -47,7 +47,7 @@ pub struct SignatureEntry {
     pub version: String,
     /// The name of the key that made the signature. `None` if it is not one of the receiver's keys.
     pub made_with: Option<String>,
-    /// Whether the receiver has a key of the signature's version. Without one, the signature was not checked.
+    /// Whether the signature was checked. False if the receiver has no key of this version.
     pub checked: bool,
 }
 

@@ -104,8 +104,8 @@ fn age(age_s: i64) -> String {
     }
 }
 
-/// Returns the id, the timestamp and the list of signatures. The list is the value of `webhook-signature`. If this
-/// header is missing, the list is the value of `x-service-signature`.
+/// Returns the id, the timestamp and the list of signatures. The list is the value of `webhook-signature`, or of
+/// `x-service-signature` if `webhook-signature` is missing.
 pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, VerificationFault> {
     let require = |name| match headers.find(name) {
         Ok(Some(value)) if !value.is_empty() => Ok(value),

@@ -268,9 +268,11 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
     Ok(())
 }
 
-/// Refuses a handle that the account may not use for a new key. An assigned handle must belong to a revoked key of the
-/// same account. A free handle must not look like an id or a secret, be reserved, or have belonged to an erased account.
-/// For a free handle, the account must also be below its maximum number of handles of revoked keys.
+/// Refuses a handle that the account may not use for a new key:
+///
+/// - A handle that is assigned to a key must belong to a revoked key of the same account.
+/// - A free handle must not look like an id or a secret, must not be reserved, and must not have belonged to an erased
+///   account. The account must also be below its maximum number of handles of revoked keys.
 fn check_handle(
     core: &Core,
     tx: &mut Transaction,

@@ -1,4 +1,4 @@
-//! The export of an account: everything that is stored about the account, as one JSON object.
+//! Exports an account: everything that is stored about the account, as one JSON object.
 //!
 //! The object is built in portions of bounded size, because an account can have millions of envelopes. The
 //! portions are no snapshot: rows that change during the export may be missing.
@@ -36,8 +36,8 @@ pub struct ExportPosition {
     is_first: bool,
 }
 
-/// The section of the JSON object that the next portion (piece of the text) continues. A list continues below the id of
-/// its last exported row; `None` begins the list.
+/// The section of the JSON object that the next portion (piece of the text) continues. A list continues after its last
+/// exported row, which the id names. `None` begins the list.
 enum NextPart {
     Account,
     Keys(Option<ApiKeyId>),

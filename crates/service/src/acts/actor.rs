@@ -23,8 +23,8 @@ use crate::{
 pub enum Actor {
     /// A caller of the API, whose credentials are for the key. Each act counts against the limits of the key.
     Caller(Caller, RequestSource),
-    /// The owner of the key's account. An act counts against no limit, and some acts are possible for a key that is not
-    /// active.
+    /// The owner of the key's account. The acts of the owner count against no limit. Some of them are possible even if
+    /// the key is not active.
     Owner(KeyOwner),
 }
 

@@ -1,5 +1,6 @@
-//! Performs the acts that the audit trail records: all acts of operators, and the acts by which an owner ends a key or
-//! the account. One transaction writes the act and its entry in the audit trail, so neither exists without the other.
+//! Performs the acts that the audit trail records: all acts of operators, and the acts by which an owner revokes a key
+//! or closes the account. One transaction stores the act and its entry in the audit trail, so neither exists without
+//! the other.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -200,8 +201,8 @@ pub(crate) fn perform<T, R>(
 }
 
 impl Author<'_> {
-    /// Returns the action with its author, in the form of the audit trail. For an operator, also adds the origin and
-    /// the reason to the details of the action.
+    /// Converts the record of an action to an entry for the audit trail, with the author. For an operator, also adds
+    /// the origin and the reason to the details of the action.
     fn sign(&self, record: ActionRecord) -> AdminAction {
         let ActionRecord { action, subject, mut detail, .. } = record;
         let actor = match self {
@@ -214,8 +215,8 @@ impl Author<'_> {
         AdminAction { actor, action: action.to_owned(), subject, detail: detail.to_string() }
     }
 
-    /// Stores an entry about an operator's action in the activity log of the account that the action concerns. Stores
-    /// nothing for an action of an owner, and for an action that concerns no single account.
+    /// Stores an operator's action in the activity log of the account that the action concerns. Stores nothing for an
+    /// action of an owner, and for an action that concerns no single account.
     fn record_activity(
         &self,
         tx: &mut Transaction,
@@ -231,7 +232,7 @@ impl Author<'_> {
         };
         let Some(account) = account else { return Ok(()) };
         let mut detail = format!("{} {}", record.action, record.subject);
-        // The owner reads the new plan. The other details are for operators.
+        // The entry shows the new plan to the owner. The other details are only for operators.
         if let ("plan.set", Some(plan)) =
             (record.action, record.detail.get("to").and_then(Value::as_str))
         {

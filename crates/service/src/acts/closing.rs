@@ -105,8 +105,8 @@ impl Accounts {
     }
 }
 
-/// Makes an account unusable. Returns the closing with the deleted rows, and the record of the act. `None` if the
-/// account does not exist.
+/// Makes an account unusable. Returns the closing with the rows deleted so far, and the record of the act. `None` if
+/// the account does not exist.
 fn begin(
     tx: &mut Transaction,
     id: &AccountId,
@@ -121,7 +121,7 @@ fn begin(
         ClosingExtent::Erase => "account.erase",
     };
     let detail = json!({"sessions": sessions, "api_tokens": api_tokens});
-    // The activity log gets no entry, because the account has no owner any more who could read the log.
+    // The activity log gets no entry, because the owner can no longer log in and read it.
     let record = ActionRecord::new(action, id, Concerned::Service, detail);
     let rows = DeletedRows { sessions, api_tokens, ..DeletedRows::default() };
     Ok(Some(((closing, rows), record)))
@@ -130,8 +130,9 @@ fn begin(
 /// A closing, and the rows that its first transaction has deleted.
 type Begun = (Closing, DeletedRows);
 
-/// Deletes the rows of an account that [`begin`] has made unusable, in at most [`PORTIONS_MAX`] transactions. The
-/// result shows if rows are left. After an error of the database too, because the account is closed already.
+/// Deletes the rows of an account that [`begin`] has made unusable, in at most [`PORTIONS_MAX`] transactions. Stops at
+/// the first database error, but does not fail, because the account is already closed. The result shows if rows are
+/// left.
 fn finish(
     store: &Database,
     id: &AccountId,

@@ -273,7 +273,8 @@ fn move_locked(
     Ok((key.into(), ActionRecord::of_key(action, id, detail)))
 }
 
-/// Revokes a key that the transaction has locked. `illegal` converts the error about a key that is revoked already.
+/// Revokes a key that the transaction has locked. If the key is already revoked, fails with the error that `illegal`
+/// creates.
 fn revoke_locked<R>(
     tx: &mut Transaction,
     mut key: ApiKey,

@@ -19,7 +19,8 @@ use crate::{
     sealpost::core::Core,
 };
 
-/// The owner of an account, with a session and a proof that the session is not stolen. Each act checks both.
+/// The owner of an account, with a session and a proof that the session is not stolen. Each act checks the session and
+/// the proof.
 #[derive(Clone)]
 pub struct ProvenOwner {
     pub(crate) session: AccountSession,

@@ -110,8 +110,9 @@ impl Accounts {
         Ok(policy.into())
     }
 
-    /// Applies a change. If the new policy accepts only contacts and another change has ended their recording since
-    /// they were collected, refuses the change with [`Refusal::Unavailable`].
+    /// Applies a change, and returns the new policy. Refuses a change to [`AcceptPolicy::Contacts`] with
+    /// [`Refusal::Unavailable`] if sends no longer record contacts. In that case another request has changed the policy
+    /// since the contacts were collected.
     fn change_policy(
         &self,
         tx: &mut Transaction,

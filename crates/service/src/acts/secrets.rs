@@ -69,8 +69,8 @@ impl Accounts {
         self.core.block(self, move |accounts| accounts.replace_secrets_blocking(&owner)).await
     }
 
-    /// Verifies the login secret in a request of a session. Records a wrong secret in the activity of the account.
-    /// `attempted` names the action that needs the secret, for this record.
+    /// Verifies the login secret that a request with a session contains. Records a wrong secret in the activity of the
+    /// account. This record names the action that needs the secret, which is `attempted`.
     pub async fn verify_login_secret(
         &self,
         session: &AccountSession,

@@ -26,8 +26,9 @@ pub struct Login {
     pub account_id: String,
     /// The newest login secret of the account.
     pub login_secret: String,
-    /// True for a login on the dashboard. The dashboard then does not ask for the secret again for five minutes. The
-    /// session of another login gives no such right to a thief who only has its token.
+    /// True for a login on the dashboard. For five minutes after such a login, the dashboard does not ask for the login
+    /// secret again. Other logins do not confirm their session, so that the session token alone gives a thief no such
+    /// right.
     pub on_dashboard: bool,
 }
 

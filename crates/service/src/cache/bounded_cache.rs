@@ -1,7 +1,7 @@
 //! A bounded concurrent map that evicts unused entries.
 //!
-//! Each send reads such maps several times, so a read only sets a flag on the entry. It reads no clock and moves no
-//! entry in a list. [`BoundedCache::evict_unused`] runs periodically and removes the entries without the flag.
+//! Each send reads such maps several times, so a read must be cheap. A read only sets a flag on the entry, without a
+//! clock or an ordered list. [`BoundedCache::evict_unused`] runs periodically and removes the entries without the flag.
 
 use std::{
     hash::Hash,

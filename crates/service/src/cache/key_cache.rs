@@ -101,8 +101,8 @@ impl KeyCache {
         self.handle_metrics.count(self.handles.get(handle))
     }
 
-    /// Caches a bearer token. If the token is cached already, `bearer` takes over the last use of the cache entry, so
-    /// that a use is not recorded twice.
+    /// Caches a bearer token. If the token is cached already, first copies the last use from the cache entry to
+    /// `bearer`. Otherwise the next request would record a second use in the same hour.
     pub(super) fn insert_bearer(&self, bearer: &mut Bearer) {
         if let Some(cached) = self.sessions.get(&bearer.hash) {
             bearer.last_use = cached.last_use;

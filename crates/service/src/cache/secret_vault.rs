@@ -138,8 +138,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         entries.by_party.clear();
     }
 
-    /// Returns true if a value has expired. `since` is the time of its insertion. If the clock was set back, `since`
-    /// can be in the future. A value also counts as expired if `since` is at least one lifetime in the future.
+    /// Returns true if a value that was inserted at `since` has expired. If the clock was set back, `since` can be in
+    /// the future. A value also counts as expired if `since` is at least one lifetime in the future.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
     }

@@ -18,8 +18,8 @@ use crate::error::Error;
 pub enum Purpose {
     /// Opens an envelope, registers a webhook or issues a badge. Governance can block such a request.
     Execute,
-    /// Lists webhooks or their deliveries, or deletes a webhook. For a caller, the checks are those of `Manage`. The
-    /// owner of the account may send such a request even if the key is not active.
+    /// Lists webhooks or their deliveries, or deletes a webhook. Governance cannot block such a request. The owner of
+    /// the account may send such a request even if the key is not active; a caller of the API may not.
     Inspect,
     /// Any other request, such as a query or a change of webhooks. Governance cannot block such a request.
     Manage,
@@ -27,8 +27,8 @@ pub enum Purpose {
     Send,
 }
 
-/// Decides if a request is admitted, and returns the reason of a refusal. Counts an admitted request in `facts.usage`.
-/// The calling code must store this usage.
+/// Decides if a request is admitted. Counts an admitted request in `facts.usage`; the calling code must store this
+/// usage. The error is the reason of a refusal.
 pub(crate) fn admit(
     facts: &mut AdmissionFacts,
     caller: &CallerId,
@@ -59,8 +59,8 @@ pub(crate) fn check_state(key: &KeyFacts, purpose: Purpose) -> Result<(), Refusa
     }
 }
 
-/// Returns the limits of the caller's key. Returns `None` if the request was refused before its rate limits were
-/// checked.
+/// Returns the limits and the usage of the caller's key. Returns `None` if the request was refused before its rate
+/// limits were checked.
 pub(crate) fn limits_reached(
     admitted: &Result<(), Refusal>,
     facts: &AdmissionFacts,

@@ -25,11 +25,12 @@ use crate::{
 impl Sealpost {
     /// Authenticates a request that acts as an API key, with a session token or an API token.
     ///
-    /// Accepts cached data, because the transaction of each request checks again. Refuses unknown tokens and keys of
-    /// other accounts without a transaction, so callers of other accounts never lock rows of a key.
+    /// Accepts cached data, because the transaction of each request checks token and key again. Refuses unknown tokens
+    /// and keys of other accounts without a transaction, so callers of other accounts never lock rows of a key.
     ///
-    /// Before a refusal because of an unknown key or a missing scope, reads a cached token from the database again. If
-    /// the token has ended, refuses the token instead.
+    /// If the key or the scope is refused and the token came from the cache, first reads the token from the database.
+    /// If the token has ended, refuses the token instead. The holder of an ended token therefore learns nothing about
+    /// keys.
     pub async fn authenticate(
         &self,
         credentials: &Credentials,
@@ -88,8 +89,8 @@ impl Sealpost {
     }
 
     /// Returns the account of a session and the hash of its token, from the cache if possible. Refuses API tokens,
-    /// because an API token must not use up the limit of requests that only sessions may send. Like
-    /// [`Sealpost::account_of`], authenticates no request.
+    /// because an API token must not use up the limit of requests that only sessions may send. Like the result of
+    /// [`Sealpost::account_of`], the result may only be used for limits.
     pub async fn session_to_limit(
         &self,
         token: Option<&str>,
@@ -103,7 +104,7 @@ impl Sealpost {
         }
     }
 
-    /// Always returns an error: `refusal` if the token is valid, and the refusal of an invalid token otherwise. The
+    /// Refuses a request: with `refusal` if the token is valid, and otherwise with the refusal of an invalid token. The
     /// holder of an ended token therefore cannot find out if a key exists. Reads the token from the database again only
     /// if the token was cached.
     async fn refuse_bearer(

@@ -66,9 +66,9 @@ impl Bearer {
         now < self.expires_at
     }
 
-    /// Returns the start of the current hour if this is the first known use of the token within the hour. Otherwise
-    /// returns `None`. Ignores a stored last use that is later than the next hour, because a wrong clock has recorded
-    /// it.
+    /// Returns the start of the current hour if this is the first known use of the token in this hour. Otherwise
+    /// returns `None`. Ignores a last use that is more than an hour after the start of the current hour, because only a
+    /// wrong clock can have recorded it.
     pub(crate) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
         let LastUse(last) = &*self.last_use;

@@ -1,9 +1,11 @@
 //! Batches look-ups of bearer tokens and API keys: concurrent look-ups of one kind share one database statement.
 //!
 //! Requests with an unknown token or key are refused without a transaction, so no rate limit counts them. If each
-//! look-up ran its own statement, a flood of such requests would take all connections from the sends. After the start
-//! of a node, its cache is empty, so each sender and recipient is looked up once. Shared statements raised the rate of
-//! the first 20 seconds on PostgreSQL from 2,290 sends a second to 3,020 and 3,800 in two runs.
+//! look-up ran its own statement, a flood of such requests would take all connections from the sends.
+//!
+//! After the start of a node, its cache is empty, so each sender and recipient is looked up once. On PostgreSQL, shared
+//! statements raised the rate in the first 20 seconds from 2,290 sends a second to 3,020 in one run and 3,800 in
+//! another.
 //!
 //! A look-up never waits for a batch to fill, but it waits until the running statement ends. If too many look-ups wait,
 //! further look-ups fail with [`Refusal::Unavailable`].

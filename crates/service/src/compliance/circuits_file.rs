@@ -44,7 +44,7 @@ pub enum CircuitsFault {
     ValidFor(String, String),
 }
 
-/// Parses the circuits file (checks of each jurisdiction) that is built into the binary.
+/// Parses the circuits file that is built into the binary. A circuits file defines the checks of each jurisdiction.
 pub fn built_in_circuits() -> Result<Circuits, CircuitsFault> {
     parse_circuits(BUILT_IN)
 }

@@ -44,9 +44,9 @@ pub struct EvidenceView {
 }
 
 impl Mailbox {
-    /// Appends a description of an envelope to the transparency log, as far as the caller may see the data, and returns
-    /// the proofs. Refuses an envelope that has expired, or that the caller neither sent nor received. Waits up to six
-    /// seconds for the cosignature of a witness, if the log has one.
+    /// Appends a description of an envelope to the transparency log, and returns the description with its proofs. The
+    /// description contains only data that the caller may see. Refuses an envelope that has expired, or that the caller
+    /// neither sent nor received. If the log has witnesses, waits up to six seconds for a cosignature.
     pub async fn evidence(&self, caller: &Caller, envelope_id: String) -> Limited<EvidenceView> {
         let by = caller.clone();
         let state = move |mailbox: &Self| mailbox.state(&by, &envelope_id);

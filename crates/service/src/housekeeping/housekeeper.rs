@@ -10,8 +10,8 @@
 //! | `follow-up` | stores when tokens were last used, deletes the rows of deleted webhooks, and informs correspondents of changed keys |
 //! | `log-appender` | appends statements to the transparency log |
 //!
-//! The tasks have separate threads, so that none waits for a slow one. Above all, wiping must not wait for a slow or
-//! unavailable database.
+//! The tasks have separate threads, so that a slow task delays no other task. Above all, a slow or unavailable database
+//! must not delay the wiping of secrets.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -81,7 +81,7 @@ impl Housekeeper {
                 core.cache.invalidate_on(CacheEvent::UnusedEvicted);
             }
         })?;
-        // Due at once, so that operators see a new node without delay.
+        // The first renewal is due immediately, so that operators see a new node without delay.
         let mut renewal =
             Interval { every: NODE_RENEWED_EVERY, last: started_at.minus(NODE_RENEWED_EVERY) };
         housekeeper.spawn("key-reviewer", [Duration::ZERO, every], core, move |core, _| {

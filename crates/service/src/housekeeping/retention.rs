@@ -59,18 +59,21 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
     ]
 }
 
-/// Returns the tasks that users wait for, each with a query that returns true while the task has work. The tasks run on
-/// their own thread, which looks for work more often than the other housekeeping.
+/// Returns the tasks whose results users wait for, each with a query that returns true while the task has work. The
+/// tasks run on their own thread, which looks for work more often than the other housekeeping.
 ///
-/// - The rows of deleted webhooks. Until they are deleted, a new webhook does not get their undelivered envelopes.
-/// - Changes of keys: an event informs the correspondents of a key, the keys that exchanged envelopes with it.
+/// - `deleted_webhooks` deletes the rows of deleted webhooks. Before that, no new webhook gets the undelivered
+///   envelopes of a deleted webhook.
+/// - `identity_rotations` sends events about changed keys to their correspondents: the keys that exchanged envelopes
+///   with the changed key.
 pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {
     let remove = task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {
         tx.purge_deleted_webhooks(it.clock, limit)
     });
     let inform = task("identity_rotations", settings.retention, |tx, it, limit| {
         let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
-        // The task deletes no envelope, so it needs no protection from a wrong clock.
+        // Counts the retention time from the clock, not from the stored time. A wrong clock does no harm here, because
+        // the task deletes no envelope.
         let oldest = it.clock.minus(it.now.since(it.before));
         let has_more = tx.inform_correspondents(oldest, it.clock, INFORMED_MAX, envelopes)?;
         Ok(if has_more { limit.into() } else { 0 })

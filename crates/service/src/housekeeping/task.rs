@@ -42,8 +42,8 @@ pub(super) type Change = fn(&mut Transaction, Times, u32) -> Result<u64, StoreEr
 pub(super) struct Times {
     /// The stored time of the task, which can lag behind the clock.
     pub(super) now: Timestamp,
-    /// The current time of the node's clock, for the rows that a task stores. An event with the stored time could
-    /// expire before it is delivered.
+    /// The current time of the node's clock. New rows, such as events, get this time. With the lagging stored time, an
+    /// event could expire before it is delivered.
     pub(super) clock: Timestamp,
     /// Rows with a time before this one have expired.
     pub(super) before: Timestamp,
@@ -76,8 +76,9 @@ pub(super) fn run_task(
 ///
 /// - Correct clock: the stored time keeps up with the clock.
 /// - Long stop of the service: the stored time catches up over several runs.
-/// - Wrong clock: the stored time advances slowly, so an operator has time to correct the clock. With a run each
-///   minute, ten minutes of rows are lost in a minute. Without the limit, the first run would delete everything.
+/// - Wrong clock, far ahead: the stored time advances slowly, so an operator has time to correct the clock. If
+///   housekeeping runs each minute, each run deletes at most ten minutes of rows too early. Without the limit, the
+///   first run would delete everything.
 fn purge(
     core: &Core,
     task: &HousekeepingTask,
@@ -143,13 +144,15 @@ fn run_batch(
     Ok(Some(Batch { times, rows, took }))
 }
 
-/// Reads and sums uncounted rows in portions of `limit` rows. Returns `None` if no row is uncounted. With the sums, the
-/// counts of a key change once for many rows. This saves most while another session has an open snapshot. The database
-/// then keeps all old versions of a count, and each change reads them.
+/// Reads the rows of a table that are not in the daily counts yet, and sums them for each day and each key or webhook.
+/// Reads portions of `limit` rows. Returns `None` if all rows are counted.
 ///
-/// A pause after each portion leaves the processor to sends. The pause grows with the duration of the portion, because
-/// this duration varies. For example, an open reader can make the write-ahead log of SQLite long, and a row then takes
-/// ten times as long.
+/// Adding a sum updates a daily count once for many rows. This saves most while another session has an open snapshot.
+/// The database then keeps all old versions of an updated count, and each further update reads these versions.
+///
+/// A pause after each portion leaves processor time to sends. The pause is a multiple of the duration of the portion,
+/// because this duration varies. For example, a long write-ahead log of SQLite, caused by an open reader, makes reading
+/// a row ten times slower.
 fn read_uncounted(
     core: &Core,
     table: CountedTable,
@@ -221,12 +224,12 @@ fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
     next.clamp(LIMIT_MIN.min(limit), LIMIT_MAX.max(limit))
 }
 
-/// After a batch that took longer than this, the next batch is smaller. Applies to SQLite, because all other writers
-/// wait for a batch.
+/// Duration of a batch above which the next batch is smaller, for SQLite. The duration is short, because all other
+/// writers wait for a batch.
 const BATCH_LONG_ALONE: Duration = Duration::from_millis(16);
-/// After a batch that took longer than this, the next batch is smaller. Applies to PostgreSQL, because other writers
-/// proceed during a batch. On a busy server, even a small batch can take long, because the batch waits for the
-/// processor. A lower threshold would only make housekeeping slower.
+/// Duration of a batch above which the next batch is smaller, for PostgreSQL, where other writers proceed during a
+/// batch. On a busy server, even a small batch can take long, because the batch waits for the processor. A shorter
+/// duration would only make housekeeping slower.
 const BATCH_LONG_BESIDE_OTHERS: Duration = Duration::from_millis(500);
 /// Duration after which a task starts no further batch in the same run of housekeeping.
 const TASK_MAX: Duration = Duration::from_secs(30);
@@ -240,30 +243,30 @@ const LIMIT_MAX: u32 = 20_000;
 const PAUSE_OF_COUNT: u32 = 4;
 /// Number of read rows after which a task stops reading and adds the sums to the daily counts.
 const COUNTED_ROWS_MAX: u64 = 400_000;
-/// Number of sums after which a task stops reading and adds the sums to the daily counts. Applies to SQLite, because
-/// all other writers wait for the transaction that adds them.
+/// Number of sums (by day and by key or webhook) after which a task stops reading and adds the sums to the daily
+/// counts, for SQLite. The number is small, because all other writers wait for the transaction that adds the sums.
 const COUNTED_SUMS_MAX_ALONE: usize = 20_000;
-/// Number of sums after which a task stops reading and adds the sums to the daily counts. Applies to PostgreSQL. With
-/// 200,000 active keys, a lower number would change each count of a key several times in a run.
+/// Number of sums after which a task stops reading and adds the sums to the daily counts, for PostgreSQL. With 200,000
+/// active keys, a lower number would update the daily count of each key several times in a run.
 const COUNTED_SUMS_MAX_BESIDE_OTHERS: usize = 250_000;
 
-/// Time for which a node has the exclusive right to run a task.
+/// Time for which a node has the exclusive right to run a task. Each batch renews the right.
 pub(crate) const HELD_FOR: Duration = Duration::from_mins(2);
-/// Minimum of the limit by which one run can advance the stored time of a task. The limit is ten times the interval
-/// between runs, but at least this duration.
+/// Minimum value of the limit by which one run can advance the stored time of a task. The limit is ten times the
+/// interval between runs, but never less than this duration.
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);
 
-/// A recurring interval: becomes due each time that the duration `every` has passed.
+/// A recurring interval, which becomes due each time that the duration `every` has passed.
 pub(crate) struct Interval {
     pub(crate) every: Duration,
     pub(crate) last: Timestamp,
 }
 
 impl Interval {
-    /// Returns true if `now` differs from `last` by at least `every`, and then sets `last` to `now`. The difference may
-    /// also be negative, because the clock can be set back.
+    /// Returns true if the interval is due at `now`, and then sets `last` to `now`. The interval is due if `now` and
+    /// `last` differ by at least `every`. `now` can be earlier than `last`, because the clock can be set back.
     pub(crate) fn take(&mut self, now: Timestamp) -> bool {
         let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {

@@ -85,9 +85,8 @@ impl Issuer {
         secret.sign_credential(&did_document::key_id(&self.did, secret.public_key()), credential)
     }
 
-    /// Returns the claims of a credential. Returns `None` unless one of the service's keys signed it. Accepts any DID
-    /// of the service, because another node can have another base URL, and the URL can have changed since the
-    /// signature.
+    /// Returns the claims of a credential if one of the service's keys signed it, and otherwise `None`. Accepts every
+    /// DID of the service: another node can have another base URL, and the URL can have changed since the signature.
     pub(crate) fn verify_credential(&self, credential: &str) -> Option<Vec<u8>> {
         let keys = self.keys();
         verify_credential(credential, |kid| {
@@ -181,8 +180,8 @@ fn decrypt_all(
 }
 
 impl SigningKey {
-    /// Decrypts a key. Rejects a row whose public and private key do not match, so that write access to the database
-    /// does not suffice to publish another public key.
+    /// Decrypts a key. Rejects a row whose public key does not match its private key. Otherwise an attacker who can
+    /// write to the database could publish a public key of their own.
     fn decrypt(keyring: &Keyring, row: &IssuerKey) -> Result<Self, Error> {
         let secret = IssuerSecret::unwrap(keyring, &row.id, &row.secret)?;
         if secret.public_key().0 != row.public_key {
@@ -192,8 +191,8 @@ impl SigningKey {
     }
 }
 
-/// Time between the publication of a key and its first signature. It is longer than nodes need to load the key, and
-/// longer than the DID document is cached, with a margin for differing clocks.
+/// Time between the publication of a key and its first signature. During this time, all nodes load the key, and cached
+/// DID documents without the key expire. The time includes a margin for differing clocks.
 pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
 /// Maximum number of keys, which limits the size of the DID document.
 pub(crate) const KEYS_MAX: usize = 100;

@@ -118,8 +118,8 @@ impl Operator {
         self.record_of_keys(KEK_MOVE_END, &json!({"to": to}))
     }
 
-    /// Returns true if the key-encryption keys were copied to another place, and the move has not ended since. Reads
-    /// the whole trail.
+    /// Returns true if the key-encryption keys were copied to another place, but the copies in the other places are not
+    /// deleted yet. Reads the whole trail.
     pub fn is_kek_moving(&self) -> Result<bool, OperatorError> {
         let (mut is_moving, mut after) = (false, 0);
         loop {

@@ -130,7 +130,7 @@ impl Operator {
     }
 }
 
-/// Creates a page of at most `limit` rows. `rows` contains one row more if further entries follow.
+/// Creates a page of at most `limit` rows. If further rows follow, `rows` must contain one row more than `limit`.
 pub(super) fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
@@ -157,7 +157,7 @@ fn key_rows(reader: &mut Reader, keys: Vec<ApiKey>) -> Result<Vec<KeyRowView>, S
 }
 
 pub(crate) const NO_ACCOUNT: OperatorError = OperatorError::NotFound("such account");
-/// The account does not exist, or is closed.
+/// The error if an account does not exist or is closed.
 pub(crate) const NO_OPEN_ACCOUNT: OperatorError =
     OperatorError::NotFound("open account with this id");
 const KEYS_SHOWN_MAX: u32 = 100;

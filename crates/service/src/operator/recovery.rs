@@ -46,8 +46,8 @@ pub struct DatabaseRecovered {
 }
 
 impl Operator {
-    /// Brings keys, accounts, badges and API tokens to their state after `acts`, applied in order. Then ends
-    /// credentials. Skips acts on rows that do not exist. After an interruption, call this function again.
+    /// Changes keys, accounts, badges and API tokens to the state that results from all `acts` in their order. Then
+    /// ends credentials. Skips acts on rows that do not exist. After an interruption, call this function again.
     pub fn recover(
         &self,
         acts: &[JournaledAct],

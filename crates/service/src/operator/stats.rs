@@ -83,7 +83,8 @@ pub struct NodeView {
 }
 
 impl Operator {
-    /// Counts the rows of the service. Reads every key and webhook, so the time grows with their number.
+    /// Returns the numbers of the whole service. Counts every account, key and webhook, so the time grows with their
+    /// number. Counts envelopes and waiting deliveries only up to 1,000,000 each.
     pub fn stats(&self) -> Result<StatsView, OperatorError> {
         let since = self.clock.now().minus(COUNTED_DAYS);
         let now = self.clock.now();

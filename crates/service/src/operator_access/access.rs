@@ -1,8 +1,8 @@
 //! Verifies the credentials and sessions of operators.
 //!
-//! Sessions are signed tokens without a row in the database, so that they hold on each node and after a restart. A node
-//! keeps the sessions that were ended on it only in memory. After a restart, a copied token of an ended session is
-//! valid again until it expires. A new password ends the sessions of its operator permanently.
+//! Sessions are signed tokens without a row in the database, so each node accepts them, also after a restart. If a
+//! session is ended, only the node that ended it rejects its token, and only until this node restarts. After that, a
+//! copied token is valid again until it expires. A new password ends all sessions of its operator permanently.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -147,8 +147,8 @@ impl OperatorAccess {
         let Some(claims) = SessionClaims::parse(token) else { return };
         let now = self.clock.now();
         let mut ended = self.ended.lock();
-        // Removes expired sessions only from a full map. If the clock is ahead for one request, a removal would make
-        // ended sessions valid again as soon as the clock is correct.
+        // Removes expired sessions only if the map is full. If the clock is ahead for a moment, an ended session can
+        // seem expired. Its removal would make the session valid again as soon as the clock is correct.
         if ended.len() >= ENDED_MAX {
             ended.retain(|_, expires_at| *expires_at > now);
         }
@@ -180,7 +180,8 @@ impl OperatorAccess {
         let verify = move || {
             let _permit = permit;
             let index = entries.position(&credentials.name);
-            // A wrong name is compared with the first hash, so that the time reveals no names.
+            // For an unknown name, the password is verified against the first hash, so that the duration does not
+            // reveal if the name exists.
             let entry = entries.entries.get(index.unwrap_or(0))?;
             let is_right = entry.hash.matches(&credentials.password);
             index.filter(|_| is_right).map(|index| (index, credentials))
@@ -195,8 +196,8 @@ impl OperatorAccess {
         Ok((entry.operator(), index))
     }
 
-    /// Returns the hash under which verified credentials are cached. The hash covers the line of the password file. If
-    /// the line changes, the cached hash no longer matches, and the credentials are verified again.
+    /// Returns the keyed hash that is cached for verified credentials. The hash covers the line of the password file.
+    /// If the line changes, the cached hash no longer matches, and the credentials are verified again.
     fn cache_hash(
         &self,
         entry: &PasswordEntry,

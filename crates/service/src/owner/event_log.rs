@@ -30,7 +30,8 @@ pub struct ListEvents {
     pub kind: Option<EventKind>,
     /// Lists only entries in this state. `None` lists all attempts.
     pub state: Option<DeliveryState>,
-    /// Lists only attempts that ended before this time, and pending deliveries of earlier events. `None` for no bound.
+    /// Lists only attempts that ended before this time, and pending deliveries of events before this time. `None` for
+    /// no bound.
     pub before: Option<Timestamp>,
     /// Maximum number of entries.
     pub limit: u32,
@@ -45,12 +46,13 @@ pub struct ListEvents {
 pub struct EventLogPage {
     /// The attempts or pending deliveries, newest first.
     pub entries: Vec<EventLogEntry>,
-    /// The cursor of the next page; `None` on the last page. A page of one kind can have fewer entries than the limit,
-    /// and even none, although others follow.
+    /// The cursor of the next page; `None` on the last page. A page that is filtered by kind can have fewer entries
+    /// than the limit, or none, although further pages follow.
     pub next: Option<EventLogCursor>,
-    /// The webhooks of the log: of an account, the newest 50, and the webhook that the query names.
+    /// The webhooks whose entries the log contains. For a key, all webhooks of the key. For an account, the newest 50
+    /// webhooks, and the webhook that the query names.
     pub webhooks: Vec<LoggedWebhook>,
-    /// True if the account has more webhooks than the log of an account reads.
+    /// True if the account has more than the 50 webhooks whose entries its log contains.
     pub has_more_webhooks: bool,
 }
 
@@ -126,8 +128,8 @@ impl Owner<'_> {
     }
 }
 
-/// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first, and whether the
-/// account has more. Refuses a key of another account.
+/// Returns the webhooks of a key, oldest first. Without a key, returns the newest 50 webhooks of the account, newest
+/// first, and whether the account has more. Refuses a key of another account.
 fn logged_webhooks(
     reader: &mut Reader,
     account: AccountId,
@@ -173,8 +175,9 @@ fn page(
         }
         found.extend(entries);
     }
-    // `ends` contains the last position that was read of each webhook with further entries. Drops all entries below the
-    // highest of these positions, because entries below this position were not all read. Further pages list them.
+    // `ends` contains one position for each webhook with further entries: that of its last entry that was read. Some
+    // entries below the highest of these positions were not read. So all entries below this position are dropped, and
+    // the next pages list them.
     let end = ends.into_iter().max_by_key(EventLogCursor::sort_key);
     if let Some(end) = end.map(|end| end.sort_key()) {
         found.retain(|(position, _)| position.sort_key() >= end);
@@ -186,8 +189,8 @@ fn page(
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let dropped = found.get(limit).map(|(position, _)| *position);
     found.truncate(limit);
-    // Several webhooks can have pending deliveries of one event. A cursor cannot point between these, so all of them go
-    // to the next page.
+    // Several webhooks can have pending deliveries of the same event. A cursor cannot point between these deliveries,
+    // so all of them go to the next page.
     while found.len() > 1 && found.last().map(|(position, _)| *position) == dropped {
         found.pop();
     }
@@ -213,7 +216,7 @@ fn retain_kind(
     Ok(())
 }
 
-/// Reads the entries of one webhook, up to one more than the page examines. The additional entry shows that others
+/// Reads the entries of one webhook, at most `examined` plus one. The additional entry shows that further entries
 /// follow.
 fn entries_of(
     reader: &mut Reader,
@@ -277,8 +280,8 @@ impl LoggedWebhook {
 }
 
 impl Owner<'_> {
-    /// Counts the events of each kind in the newest 200 log entries of each webhook of a key. Without a key, counts
-    /// those of the newest 50 webhooks of the account. Empty if the server offers only one kind of event.
+    /// Counts the events of each kind in the newest 200 attempts at each webhook of a key. Without a key, uses the
+    /// newest 50 webhooks of the account. Returns an empty list if the server offers only one kind of event.
     pub async fn event_kinds(
         &self,
         key: Option<&ApiKeyId>,
@@ -311,5 +314,5 @@ impl Owner<'_> {
 const EXAMINED_MAX: u32 = 200;
 /// Maximum number of webhooks in the log of a whole account.
 const WEBHOOKS_MAX: u32 = 50;
-/// Number of log entries of each webhook whose events are counted.
+/// Number of attempts at each webhook whose events are counted.
 const COUNTED_MAX: u32 = 200;

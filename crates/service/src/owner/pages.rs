@@ -117,10 +117,12 @@ fn first_day(now: Timestamp) -> Timestamp {
     Timestamp::from_millis(now.start_of_day().as_millis() - (DAYS - 1) * DAY_MS)
 }
 
-/// Raises today's number of sent messages if the usage counters of the plan limits show more. The daily count can be
-/// too low, because a page adds only a bounded number of uncounted rows. The usage counters have no such lag. According
-/// to the usage counters, today's number is the messages of this month minus the daily counts of earlier days, but at
-/// most the requests of today.
+/// Raises today's number of sent messages if the usage counters of the plan limits show a higher number. The daily
+/// count can be too low, because a page adds only a bounded number of uncounted rows. The usage counters are always
+/// current.
+///
+/// The number from the usage counters is the usage of this month minus the daily counts of earlier days of this month.
+/// It is at most the number of today's requests.
 fn raise_todays_sent(
     counted: &mut Vec<DailyCount>,
     usage: &UsageReport,
@@ -168,8 +170,8 @@ mod tests {
         DailyCount { day, sent, received: 1, delivered: 1 }
     }
 
-    /// Returns the number of messages sent today. According to the usage counters, `month` messages were sent since day
-    /// 5, and today had `requests` requests.
+    /// Returns the number of messages sent today. In this case, the usage counters show `month` messages since day 5,
+    /// and `requests` requests today.
     fn todays_sent(mut counted: Vec<DailyCount>, month: u32, requests: u32) -> u64 {
         let window = |used| WindowReport { limit: 99, used, remaining: 0, resets_at: NOW };
         let usage = UsageReport { minute: window(0), day: window(requests), month: window(month) };

@@ -16,10 +16,10 @@ use crate::{
 pub struct SentLog {
     /// The envelopes, newest first.
     pub entries: Vec<SentEntry>,
-    /// The position after this page; `None` on the last page. A page can have fewer envelopes than the limit, and even
-    /// none, although others follow.
+    /// The position after this page; `None` on the last page. A page can have fewer envelopes than the limit, or none,
+    /// although further pages follow.
     pub next: Option<SentCursor>,
-    /// True if the account has more keys than the log of an account reads.
+    /// True if the account has more than the 50 keys whose envelopes the log lists.
     pub has_more_keys: bool,
 }
 
@@ -34,9 +34,11 @@ pub struct SentEntry {
 }
 
 impl Owner<'_> {
-    /// Lists the envelopes that a key, or 50 keys of the account, sent and that have not expired, newest first. The 50
-    /// keys are the newest ones, revoked keys last. With a state, lists only the envelopes in this state. The database
-    /// has no index by state, because states change. Therefore such a page examines at most 500 envelopes of each key.
+    /// Lists the envelopes that a key sent and that have not expired, newest first. Without a key, lists those of at
+    /// most 50 keys of the account. The newest keys are chosen first, and revoked keys last.
+    ///
+    /// With a state, lists only the envelopes in this state. The database has no index by state, because states change.
+    /// Therefore such a page examines at most 500 envelopes of each key.
     pub async fn sent(
         &self,
         key: Option<&ApiKeyId>,
@@ -60,8 +62,9 @@ impl Owner<'_> {
                     found.extend(page.envelopes.into_iter().map(|sent| (sender, sent)));
                 }
             }
-            // `end` is the highest of the last positions that were read of keys with further envelopes. Drops all
-            // envelopes below `end`, because envelopes below `end` were not all read. Further pages list them.
+            // `end` is the highest of the last positions that were read, of the keys with further envelopes. Some
+            // envelopes below `end` were not read. So all envelopes below `end` are dropped, and the next pages list
+            // them.
             found.retain(|(_, sent)| end.is_none_or(|end| sent.id >= end));
             let mut views: Vec<_> =
                 found.iter().map(|(key, sent)| (*key, SentView::from(sent))).collect();

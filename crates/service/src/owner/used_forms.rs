@@ -22,8 +22,8 @@ pub struct SentForm {
 pub struct FormResult {
     /// The content that the first use stored.
     pub content: Zeroizing<Vec<u8>>,
-    /// True if the form was first used at most two minutes ago. Only then may a repetition show secrets again: later,
-    /// another person may use the browser.
+    /// True if the form was first used less than two minutes ago. Only then may the page show secrets again, because
+    /// later another person may use the browser.
     pub is_recent: bool,
 }
 
@@ -41,8 +41,8 @@ impl SentForm {
 }
 
 impl Accounts {
-    /// Records the use of a form, before or after the action that the form requests. Returns `false` if the form was
-    /// used before.
+    /// Records the use of a form. The calling code may do this before or after the action that the form requests.
+    /// Returns `false` if the form was used before.
     pub async fn use_form(&self, form: &SentForm) -> Result<bool, Error> {
         let hash = form.hash;
         let use_form = move |core: &Arc<Core>| {

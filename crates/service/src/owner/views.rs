@@ -41,7 +41,7 @@ pub struct PendingCount(pub(super) u64);
 /// A session of the account, as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionView {
-    /// The name by which the owner can end the session. It cannot be used to log in.
+    /// The name with which the owner can end the session. The name is no credential.
     pub name: String,
     /// Time at which the session expires.
     pub expires_at: Timestamp,

@@ -24,22 +24,22 @@ use super::{
 };
 use crate::caller::admission::{Limits, admit, limits_reached};
 
-/// The lease of a batch's new deliveries. A lease is the exclusive right of one node to attempt a delivery until a
-/// time.
+/// The lease under which a batch stores its new deliveries. A lease is the exclusive right of one node to attempt a
+/// delivery until a certain time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchLease {
-    /// Maximum number of deliveries that the dispatcher, which sends events to webhooks, can take. Further deliveries
-    /// are stored without a lease.
+    /// Maximum number of deliveries that the dispatcher of this node, which sends events to webhooks, can accept.
+    /// Further deliveries are stored without a lease.
     pub(crate) capacity: usize,
     pub(crate) token: LeaseToken,
     pub(crate) until: Timestamp,
 }
 
-/// The time of a batch, and the limit for the age of idempotency records.
+/// The times that decide a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
-    /// A time before the [facts](AdmissionFacts), the rows that the batch is decided on, were read.
+    /// A time before the [facts](AdmissionFacts) were read. The facts are the rows on which the batch is decided.
     pub(crate) read_at: Timestamp,
     /// Idempotency records from before this time have expired, even if they are not deleted yet.
     pub(crate) expired_before: Timestamp,
@@ -70,9 +70,9 @@ pub(crate) fn facts_query(groups: &[&CommandGroup]) -> FactsQuery {
 /// Selects the pairs of recipient and sender that need a look-up of contacts. A contact is a key to which the recipient
 /// has sent.
 ///
-/// Selects a pair if the recipient's policy refuses the sender, assuming that the sender is not a contact. The policy
-/// may refuse the sender even as a contact, for example if the sender is blocked. Such pairs are selected too, so that
-/// the time taken does not reveal the reason for a refusal. Selects nothing for recipients without a policy.
+/// Selects a pair if the recipient's policy refuses a sender that is not a contact. Also selects pairs that the policy
+/// would refuse even if the sender were a contact, for example if the sender is blocked. Otherwise the duration of a
+/// request would reveal the reason for the refusal. Selects nothing for recipients without a policy.
 pub(crate) fn contacts_query(
     facts: &AdmissionFacts,
     commands: &[&Command],
@@ -125,7 +125,7 @@ struct BatchDecision<'a> {
     room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
-    /// For each caller with a change of usage in the batch, the usage before the batch.
+    /// The usage before the batch, for each caller whose usage the batch changes.
     touched: BTreeMap<ApiKeyId, Usage>,
     /// The contacts to record, as pairs of sender and recipient. A send records a contact only if the policy of the
     /// sender needs contacts.
@@ -383,7 +383,8 @@ fn check_recipient(
     Ok(())
 }
 
-/// Returns true if a message was sealed for another owner of the handle, or for an older sealing key.
+/// Returns true if the recipient no longer has the handle that the sender used, or if the message was sealed for an
+/// older sealing key.
 fn is_outdated(pending: &PendingEnvelope, recipient: &KeyFacts) -> bool {
     (pending.handle.is_some() && pending.handle != recipient.handle)
         || (recipient.status == KeyStatus::Active

@@ -24,8 +24,8 @@ pub(crate) struct Command {
     pub(crate) idempotency: Option<Idempotency>,
     /// The envelope to store. `None` if the request is only checked (session, key and limits) and counted.
     pub(crate) pending: Option<PendingEnvelope>,
-    /// The error in a message of a batch. The command is first checked (session, key and limits) and counted, and then
-    /// refused with this error.
+    /// An error that was found in a message of a batch. The command is first checked (session, key and limits) and
+    /// counted, and only then refused with this error.
     pub(crate) refusal: Option<Refusal>,
 }
 
@@ -132,7 +132,8 @@ pub struct RefusedMessage {
     pub field: Option<String>,
 }
 
-/// Returns the result of each message of a decided batch, with the given envelopes. Returns `None` in three cases:
+/// Returns the result of each message of a decided batch. `envelopes` contains the envelope of each message, in the
+/// same order as `decided`. Returns `None` in three cases:
 ///
 /// - The cached data of a recipient was out of date ([`Verdict::Stale`]).
 /// - The batch repeats an earlier batch.
@@ -148,13 +149,14 @@ pub(super) fn results_of(
     envelopes.zip(decided).map(|(envelope, decided)| result_of(envelope, decided)).collect()
 }
 
-/// Returns the reason for which a batch is refused as a whole, without results. `None` if no such reason applies:
+/// Returns the refusal if a batch is refused as a whole. Its messages then get no results. There are three reasons:
 ///
 /// - Its first message did not pass the checks of session, key, governance and request limits.
 /// - Its idempotency key was used before, for another request.
 /// - The disk has too little free space, so the service stores nothing.
 ///
-/// A batch with a stored message is never refused as a whole, because its sender would then send this message again.
+/// Returns `None` if none of these reasons applies. Also returns `None` if a message of the batch is stored. After a
+/// refusal of the whole batch, the sender would send the stored message again.
 pub(super) fn refusal_of(decided: &[Decided]) -> Option<&Refusal> {
     if decided.iter().any(|decided| matches!(decided.verdict, Verdict::Stored(_))) {
         return None;

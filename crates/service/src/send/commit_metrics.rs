@@ -1,5 +1,5 @@
-//! Metrics and spans of the committer, the thread that stores sends in batches. The embedding program decides if they are
-//! recorded.
+//! Metrics and tracing spans of the committer, the thread that stores sends in batches. The embedding program decides
+//! if they are recorded.
 
 use std::time::Duration;
 
@@ -64,7 +64,8 @@ impl CommitMetrics {
     }
 }
 
-/// Records the span of a commit, if an exporter of spans exists. A commit serves many requests, so it has its own trace.
+/// Records the tracing span of a commit, if an exporter of spans exists. A commit serves many requests, so its span has
+/// a trace of its own.
 fn record_span(batch_size: usize, took: Duration) {
     if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
         return;

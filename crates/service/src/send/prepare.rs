@@ -24,8 +24,8 @@ use crate::{
     transparency::proof::envelope_leaf,
 };
 
-/// The input of a send after its fields are read. An error in the recipient is kept here and returned later, because
-/// the idempotency key must be checked first.
+/// The input of a send after its fields are parsed. An invalid recipient is stored as an error here and reported later,
+/// because the idempotency key must be checked first.
 pub(super) struct Request {
     to: Result<Recipient, Refusal>,
     message: Zeroizing<String>,
@@ -140,8 +140,8 @@ impl Sending {
         self.prepare_at((sender, from), request, &threads, stamp).await
     }
 
-    /// Like [`prepare`](Self::prepare), with the id and the time of the envelope, and with the envelopes that the
-    /// message may reply to.
+    /// Like [`prepare`](Self::prepare), but the calling code gives the id and the time of the envelope, and the
+    /// envelopes that the message may reply to.
     pub(super) async fn prepare_at(
         &self,
         (sender, from): (ApiKeyId, &KeyMaterial),
@@ -156,7 +156,7 @@ impl Sending {
     }
 
     /// Returns the envelopes that the messages reply to, with their threads. Omits envelopes that have expired, and
-    /// those that the sender of the message neither sent nor received. Without replies, needs no look-up.
+    /// those that `sender` neither sent nor received. If no message is a reply, reads nothing.
     pub(super) async fn threads(
         &self,
         sender: ApiKeyId,

@@ -28,7 +28,8 @@ use crate::{
 
 /// The messages of one request.
 pub struct SendBatch {
-    /// The messages, or the errors in them. The idempotency keys of the messages are not used.
+    /// The messages. An `Err` stands for a message in which the calling code has found an error. The idempotency keys
+    /// of the messages are not used.
     pub messages: Vec<Result<NewMessage, Refusal>>,
     /// Identifies the request. A repeated request with the same key stores nothing and gets the first results again.
     pub idempotency: Option<BatchIdempotency>,
@@ -51,15 +52,15 @@ pub struct SentBatch {
     pub replayed: bool,
 }
 
-/// The messages of a batch after their fields are read, or the errors in them.
+/// The messages of a batch after their fields are parsed. An `Err` stands for a message with an error.
 type Requests = Vec<Result<Request, Refusal>>;
 
-/// The sealed messages of a batch, or the errors in them.
+/// The sealed messages of a batch. An `Err` stands for a message with an error.
 type PreparedMessages = Vec<Result<Prepared, Refusal>>;
 
 impl Sending {
-    /// Seals the messages, and stores all accepted ones in one commit. Each message is checked, limited and counted
-    /// like a send of its own, as if the messages were sent one after the other.
+    /// Seals the messages, and stores all accepted ones in one commit. Each message is checked, limited and counted as
+    /// if the messages were sent separately, one after the other.
     pub async fn send_batch(&self, caller: &Caller, batch: SendBatch) -> Limited<SentBatch> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
             return limited;
@@ -122,9 +123,9 @@ impl Sending {
         Limited::before_rate_check(Refusal::Unavailable)
     }
 
-    /// Finds the recipients and seals the messages. Fails if a look-up is unavailable: the batch is then refused before
-    /// any of its messages is stored. Yields to the async runtime after each message, so that other requests of the
-    /// thread can proceed.
+    /// Finds the recipients and seals the messages. Fails if a look-up is unavailable, so that the batch is refused
+    /// before any of its messages is stored. Yields to the async runtime after each message, so that other requests on
+    /// the same thread can proceed.
     async fn prepare_batch(
         &self,
         caller: CallerId,
@@ -220,8 +221,8 @@ fn mark_stored(prepared: &PreparedMessages, decided: &[Decided]) {
 }
 
 /// Returns the results of the earlier batch that this batch repeats. Returns `None` if the batch repeats no request,
-/// and an error if the earlier request was a single send. Looks for the first repeated message, because the rate limits
-/// may have refused later messages of a repeated batch.
+/// and an error if the earlier request was a single send. One message that is recognised as repeated is enough, because
+/// rate limits may have refused the other messages of a repeated batch.
 fn earlier_results(decided: &[Decided]) -> Option<Result<SentBatch, Error>> {
     decided.iter().find_map(|decided| match &decided.verdict {
         Verdict::Replayed(IdempotencyResult::Batch(results)) => {

@@ -49,10 +49,11 @@ impl StorageRoom {
     }
 }
 
-/// Caches the stored bytes of accounts for the committer, so that not every batch reads them from the database.
+/// Caches the number of stored bytes of each account, so that the committer need not read it from the database for
+/// every batch.
 ///
-/// All sends of a node pass through its committer, which updates the cache. Only sends of other nodes and deletions
-/// make a cached number wrong, so entries have a maximum age.
+/// The committer handles all sends of this node, and updates the cache after each commit. Only deletions and sends of
+/// other nodes make a cached number wrong. Therefore entries have a maximum age.
 #[derive(Debug)]
 pub(super) struct StoredBytesCache {
     bytes_max: Option<u64>,
@@ -143,9 +144,10 @@ fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<Ac
     bytes
 }
 
-/// Maximum age of the cached stored bytes of an account in milliseconds, if the account uses at most half of its quota after the batch.
+/// Maximum age of a cache entry in milliseconds, if the account uses at most half of its quota after the batch.
 const AGE_MAX_FAR_MS: i64 = 60_000;
-/// Maximum age of a cache entry in milliseconds, if the account uses more than half of its quota after the batch.
+/// Maximum age of a cache entry in milliseconds, if the account uses more than half of its quota, but not more than the
+/// quota, after the batch.
 const AGE_MAX_NEAR_MS: i64 = 5_000;
 /// Maximum age of a cache entry in milliseconds, if the batch would make the account exceed its quota. The age is
 /// short, so that sends are accepted again soon after deletions have freed bytes.

@@ -25,8 +25,8 @@ use sealpost_transparency::{
 use sealpost_wallet::{IssuerSecret, random};
 
 impl TransparencyLog {
-    /// Appends all statements that are stored but not in the log at the time of the call. Creates the log if there is
-    /// none. Blocks the thread.
+    /// Appends all statements that are stored at the time of the call, but not yet in the log. Creates the log if there
+    /// is none. Blocks the thread.
     pub(crate) fn append_statements(&self) -> Result<(), Error> {
         let now = self.core.clock.now();
         let Pending { after, newest, mut has_more } = self.core.store.read(|reader| {
@@ -46,17 +46,16 @@ impl TransparencyLog {
             if let Some(file) = &self.core.settings.checkpoint_file {
                 keep(file, &appended.checkpoint);
             }
-            // Sends add statements all the time. Statements that arrive during this call wait for the next call, and
-            // then share entries.
+            // Repeats only if the last transaction was full. Statements that arrive during this call wait for the next
+            // call, which can merge more of them into one entry.
             has_more = appended.is_full;
         }
         self.statement_cursor.searched(now, newest);
         Ok(())
     }
 
-    /// Appends pending statements with an id above `after`. Each entry of the log needs a salt: random bytes that hide
-    /// the statement. So at most as many statements are appended as there are salts. Statements about envelopes share
-    /// entries.
+    /// Appends pending statements with an id above `after`, at most as many as there are salts. Each entry of the log
+    /// needs a salt: random bytes that hide the statement. Statements about envelopes are merged into common entries.
     fn append(
         &self,
         tx: &mut Transaction,
@@ -73,9 +72,9 @@ impl TransparencyLog {
         Ok(Appended { checkpoint, is_full })
     }
 
-    /// Appends a statement. The database stores only the entry of the log, which is a hash, and not the statement.
-    /// `state` returns the statement, in a transaction that has locked the log. Returns the number of the entry, and
-    /// the statement.
+    /// Appends a statement whose text is not stored: the database gets only the entry of the log, which is a hash.
+    /// Locks the log, and then calls `state` to create the statement in the same transaction. Returns the number of the
+    /// entry, and the statement.
     pub(crate) fn append_unstored(
         &self,
         mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,
@@ -98,7 +97,7 @@ impl TransparencyLog {
     }
 
     /// Locks the log until the end of the transaction, and returns its state. Fails if the log lacks entries of the
-    /// checkpoint in the checkpoint file, because an older database was restored.
+    /// checkpoint in the checkpoint file. In that case an older database was restored.
     fn lock(&self, tx: &mut Transaction) -> Result<LogHead, StoreError> {
         let head = match tx.lock_log()? {
             Some(head) => head,
@@ -261,7 +260,7 @@ fn origin(base_url: &str) -> String {
 
 /// The maximum number of entries in one transaction.
 const LIMIT: usize = 256;
-/// The maximum number of envelopes of one entry, unless one commit of sends has more.
+/// The maximum number of envelopes of one entry. A commit of sends with more envelopes gets an entry of its own.
 const ENVELOPES_MAX: usize = 4_096;
 
 #[cfg(test)]

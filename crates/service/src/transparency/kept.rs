@@ -1,6 +1,6 @@
 //! Keeps the newest signed checkpoint in a file outside the database. A database that was restored from a backup lacks
 //! entries of this checkpoint. If a node then signed other entries with the same numbers, the log would have two
-//! different histories (a fork).
+//! different histories (a fork). Therefore a node does not extend a log that lacks entries of the checkpoint.
 
 use std::{
     fs::{self, OpenOptions},
@@ -22,7 +22,7 @@ use super::stored::{read_tile, refused};
 /// The reason why the log is not extended.
 #[derive(Debug, Error)]
 pub(crate) enum KeptFault {
-    /// The database has another history than the kept checkpoint.
+    /// The log in the database lacks entries of the kept checkpoint, or has other entries instead.
     #[error(
         "the transparency log in the database lacks entries of the {signed} that this node has seen signed ({file}): \
         the database is older. Restore a newer database, or start a new log with 'sealpost admin log restart'"
@@ -87,8 +87,8 @@ impl KeptCheckpoint {
     }
 }
 
-/// Compares the transparency log with the checkpoint in `file`. Returns the reason why a node with this file does not
-/// extend the log, for operators. `None` if the node extends it. Blocks the thread.
+/// Compares the transparency log with the checkpoint in `file`. Returns the reason, for operators, why a node with this
+/// file does not extend the log. Returns `None` if the node extends the log. Blocks the thread.
 pub fn find_log_fault(store: &Database, file: &Path) -> Result<Option<String>, StoreError> {
     let kept = KeptCheckpoint::read(file);
     let checked = kept.and_then(|kept| match (kept, store.read(Reader::log_head)?) {
@@ -97,7 +97,8 @@ pub fn find_log_fault(store: &Database, file: &Path) -> Result<Option<String>, S
     });
     match checked {
         Ok(()) => Ok(None),
-        // Damage to the log prevents nothing but its growth.
+        // A damaged log is a reason for operators, not an error: the log is not extended, but the rest of the service
+        // works.
         Err(KeptFault::Store(error @ (StoreError::Corrupt(_) | StoreError::Refused(_)))) => {
             Ok(Some(format!("the transparency log is damaged: {}", with_causes(&error))))
         }

@@ -107,8 +107,8 @@ impl LoggedTrail {
     }
 }
 
-/// Returns the statements about entries of the trail in one page of the log. The page begins with the entry `first`.
-/// The log has `size` entries and the root hash `root`. `None` if the page differs from the checkpoint, or if a
+/// Returns the statements about entries of the audit trail in one page of the log. The page begins with the entry
+/// `first`. The log has `size` entries and the root hash `root`. `None` if the page does not match `root`, or if a
 /// statement is missing.
 fn page(
     reader: &mut Reader,

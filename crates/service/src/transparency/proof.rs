@@ -1,5 +1,5 @@
-//! Proves to a caller that the newest statement about a key or a badge, or an envelope, is in the log (tlog-proof, COSE
-//! receipt).
+//! Proves to a caller that an envelope, or the newest statement about a key or a badge, is in the log. The proof has
+//! the format tlog-proof or COSE receipt.
 
 use std::time::Duration;
 
@@ -114,9 +114,9 @@ pub(crate) fn find_statement(
     Ok(found.map(|statement| Logged::new(kind, statement, None)))
 }
 
-/// Finds the newest statement about a badge. Returns `None` if the statement is not in the log yet, or if its status is
-/// not the status of the stored badge. The two differ if another program changed the row of the badge: the row then
-/// lacks a valid authentication tag, so the badge counts as revoked.
+/// Finds the newest statement about a badge. Returns `None` if no statement is in the log yet, or if its status differs
+/// from `is_revoked`. The two differ if another program changed the row of the badge. The row then lacks a valid
+/// authentication tag, so the badge counts as revoked.
 pub(crate) fn find_badge(
     reader: &mut Reader,
     id: &BadgeId,
@@ -134,8 +134,8 @@ pub(crate) fn find_envelope(
 ) -> Result<Option<Logged>, TreeFault> {
     let text = envelope_text(meta);
     let leaf = TreeHash::of_leaf(text.as_bytes());
-    // The entry is appended after the send, but perhaps by a node whose clock is behind. Its time can therefore be
-    // earlier.
+    // The entry is appended after the send, but the clock of the node that appends it can be behind. The time of the
+    // entry can therefore be earlier than the time of the envelope.
     let found = reader.find_envelope_list(&leaf.0, meta.timestamp, CLOCK_SKEW_MAX)?;
     let Some((statement, leaves)) = found else { return Ok(None) };
     let envelope = EnvelopePlace::find(text, &hashes(&leaves))?;

@@ -9,8 +9,8 @@ use sealpost_domain::Timestamp;
 /// The id up to which all statements have been appended to the log. The next search begins after this id.
 ///
 /// PostgreSQL keeps the index entries of appended statements while another session has an open snapshot. Without the
-/// cursor, each search would read all these index entries. After 20 minutes with 64 busy connections, a search took a
-/// quarter of a second, and there were two searches a second.
+/// cursor, each search would read all these index entries. In a measurement without the cursor, with 64 busy
+/// connections and two searches a second, a search took 250 milliseconds after 20 minutes.
 #[derive(Default)]
 pub(crate) struct StatementCursor(Mutex<Positions>);
 
@@ -53,9 +53,9 @@ impl StatementCursor {
     }
 }
 
-/// Minimum time between the search that finds a newest id and the move of the cursor to this id. A statement gets its
-/// id before its transaction commits, so a statement with a lower id can appear later. This time is longer than most
-/// transactions, so that the cursor does not skip such statements.
+/// Minimum time between a search and the move of the cursor to the newest id that existed at that search. A statement
+/// gets its id before its transaction commits, so a statement with a lower id can appear later. This time is longer
+/// than most transactions, so that the cursor does not skip such statements.
 const SLACK: Duration = Duration::from_secs(10);
 const FULL_EVERY: Duration = Duration::from_mins(1);
 

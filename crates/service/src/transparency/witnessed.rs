@@ -11,8 +11,8 @@ use super::{
 use crate::error::Error;
 
 impl TransparencyLog {
-    /// Returns the newest checkpoint if the signature of one of these keys of witnesses is missing. Returns `None` if
-    /// the stored checkpoint of the same size has them all, or if the log is empty. Blocks the thread.
+    /// Returns the newest checkpoint if at least one of these witnesses has not cosigned it. Returns `None` if all of
+    /// them have cosigned it, or if the log is empty. `keys` are the keys of the witnesses. Blocks the thread.
     pub fn unwitnessed_checkpoint(&self, keys: &[&VerifierKey]) -> Result<Option<String>, Error> {
         let head = self.core.store.read(sealpost_storage::Reader::log_head)?;
         let Some(head) = head.filter(|head| head.size > 0) else { return Ok(None) };
@@ -32,8 +32,8 @@ impl TransparencyLog {
         Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
     }
 
-    /// Stores a checkpoint with the cosignatures of witnesses, unless another node has stored a newer one. If another
-    /// node has stored this one, stores the cosignatures of both. Blocks the thread.
+    /// Stores a checkpoint with the cosignatures of witnesses, unless another node has stored a newer checkpoint. If
+    /// another node has stored the same checkpoint, combines the cosignatures of both. Blocks the thread.
     pub fn store_witnessed(&self, checkpoint: &str) -> Result<(), Error> {
         let (note, parsed) = signed(checkpoint)?;
         self.core.store.write(Durability::Durable, |tx| {

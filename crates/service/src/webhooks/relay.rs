@@ -39,8 +39,9 @@ impl Webhooks {
     /// Stores a new connection to a relay of the caller's key. Refuses a webhook that is no relay, is disabled or is
     /// paused. Also refuses a connection above the limit of the webhook.
     ///
-    /// If this node has reached its limit, closes a connection of the account with the most connections. Refuses the
-    /// new connection if the caller's account would then have more connections than that account.
+    /// If this node has reached its limit of connections, closes a connection of the account that has the most
+    /// connections. Refuses the new connection instead if the caller's account would then have more connections than
+    /// that account.
     pub async fn open_relay(
         &self,
         caller: &Caller,
@@ -54,14 +55,13 @@ impl Webhooks {
         self.core.ask_as(self, caller, Purpose::Manage, open).await
     }
 
-    /// Passes deliveries of the relay to the receiver, over `link`, from now on. Returns `false` if this node is
-    /// stopping.
+    /// Starts to pass deliveries of the relay to the receiver, over `link`. Returns `false` if this node is stopping.
     pub fn attach_relay(&self, relay: Relay, link: Box<dyn RelayLink>) -> bool {
         self.core.dispatch.relays().attach(relay.id, relay.webhook_id, relay.account_id, link)
     }
 
-    /// Ends the attempt to which the receiver has responded. Returns `false` if no delivery under way belongs to the
-    /// response.
+    /// Ends the attempt to which the receiver has responded. Returns `false` if the response belongs to no running
+    /// attempt.
     pub fn answer_relay(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool {
         self.core.dispatch.relays().answer(id, answer)
     }
@@ -115,7 +115,8 @@ impl Webhooks {
         };
         let id = RelayConnectionId(i64::from_ne_bytes(random()?));
         let limit = core.settings.relays_per_webhook_max;
-        // Durable: a connection whose row a crash of the database had lost would never be checked.
+        // The commit is durable. If a crash of the database lost the row, the connection would stay open, but never be
+        // checked.
         let (is_known, others) = core.store.write(Durability::Durable, |tx| {
             let now = tx.shared_time(core.clock.now())?;
             let connection = RelayConnection {
@@ -153,8 +154,9 @@ impl Webhooks {
         }
     }
 
-    /// Renews the stored connections of this node, so that they stay counted. Closes connections whose webhook, key or
-    /// token has changed so that they must end. Also deletes lost connections from the database.
+    /// Renews the stored connections of this node, so that they still count against the limits. Closes connections that
+    /// may no longer stay open, because their webhook, key or token was changed or has expired. Also deletes the rows
+    /// of lost connections.
     pub(crate) fn keep_relays(&self, intervals: &mut RelayIntervals) -> Result<(), StoreError> {
         let core = &self.core;
         let (relays, now) = (core.dispatch.relays(), core.clock.now());
@@ -204,9 +206,10 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes the rows of connections that this node no longer has, and closes connections without a row. Such rows
-    /// are left if the receiver closes during the handshake, or if a deletion fails. Compares the numbers first,
-    /// because a node can have many connections.
+    /// Deletes the rows of connections that this node no longer has. Such rows are left if the receiver closes the
+    /// connection during the handshake, or if a deletion fails. Reads all rows only if there are more rows than open
+    /// connections, because a node can have many connections. If there are fewer rows, closes the connections without a
+    /// row.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
         let core = &self.core;
         let stored = core.store.read(|reader| reader.count_relays_of_node(core.node))?;
@@ -231,11 +234,12 @@ pub(crate) struct RelayIntervals {
     cleaning: Interval,
 }
 
-/// Time for which the connections of a node count after the last renewal. The connections of a dead node count no
-/// longer than this. Nodes compare the end of this time, so it is a time of the database server.
+/// Time after the last renewal for which the connections of a node count against the limits. The connections of a dead
+/// node therefore stop counting after this time. The end of this time is computed from the clock of the database
+/// server, because nodes with different clocks compare it.
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
-/// Age from which the row of a connection counts as lost, if its node does not have the connection. Longer than a
-/// handshake takes. Also the interval of the search for lost connections.
+/// Age from which the row of a connection counts as lost, if its node does not have the connection. It is longer than a
+/// handshake. Also the interval between two searches for lost connections.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(10);

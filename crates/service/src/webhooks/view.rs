@@ -133,7 +133,7 @@ pub(crate) fn view(
     Ok(WebhookView::new(webhook, &relays))
 }
 
-/// Returns the numbers of connections of those webhooks that are relays, and have connections.
+/// Counts the open connections of each relay among the webhooks. The result omits relays without connections.
 fn count_relays(
     reader: &mut Reader,
     webhooks: &[Webhook],
@@ -148,7 +148,7 @@ fn count_relays(
     reader.count_relays(&relays, now)
 }
 
-/// Returns the webhook with this id. Refuses an id that is malformed, unknown, or that of another key's webhook.
+/// Returns the webhook of the key with this id. Refuses a malformed or unknown id, and the id of another key's webhook.
 pub(crate) fn find(
     reader: &mut Reader,
     key: &ApiKeyId,
@@ -186,7 +186,7 @@ pub enum WaitingChoice {
 }
 
 impl WaitingCount {
-    /// Creates the number from `counted`, the result of a count that stops at `max` plus one.
+    /// Creates the number from `counted`, which was counted up to at most `max` plus one.
     pub(crate) fn new(counted: u64, max: u32) -> Self {
         let max = u64::from(max);
         Self { waiting: counted.min(max), waiting_more: counted > max }

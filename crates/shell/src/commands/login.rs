@@ -35,7 +35,8 @@ pub(super) async fn run(args: LoginArgs, config_folder: &Path) -> Result<(), She
         stored = stored.as_mut() => return stored,
         () = stop => {}
     }
-    // The service may have created or replaced the secrets already. Without the response, the account would be lost.
+    // The service may already have created or replaced the secrets. The command waits for the response, because without
+    // the new secrets the account would be lost.
     let finish = if args.new.is_some() || args.recover { FINISH_MAX } else { Duration::ZERO };
     timeout(finish, stored).await.unwrap_or(Err(ShellError::Interrupted))
 }
@@ -86,8 +87,8 @@ impl StoredProfile<'_> {
     }
 }
 
-/// Logs in to an existing identity, and stores its profile. Keeps the stored secrets of the same account that the login
-/// does not replace, but uses only the given secret.
+/// Logs in to an existing identity with the given secret, and stores its profile. If a profile of the same account is
+/// stored already, keeps those of its secrets that the new profile lacks. The login does not use them.
 async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<(), ShellError> {
     let mut profile = given_profile(args, secret)?;
     let client = profile.client()?;

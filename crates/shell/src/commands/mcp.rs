@@ -38,7 +38,8 @@ pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), Shell
     let store = Box::new(NewProfile { file: file()?, url: url.clone() });
     let agent = Agent::new(AgentOptions { url, identity, store, tools });
     serve(&args, agent.clone()).await?;
-    // Without the wait for a running activation, its account would be lost.
+    // `agent.token` waits until a running activation ends. Without this wait, the secrets of the new account could be
+    // lost.
     if let Ok(token) = timeout(FINISH_MAX, agent.token()).await {
         store_token(&file()?, before.as_ref(), token.map(Secret));
     }

@@ -46,7 +46,8 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     }
     output::result(&proof.statement.values().collect::<BTreeMap<_, _>>(), args.call.json)?;
     service.store_session().await;
-    // Replaces the state last: a check that fails before leaves the change to the next check.
+    // Replaces the state file only after all checks and the output have succeeded. If a step fails, the next run
+    // compares with the old state, and reports the same change.
     let state = fs::canonicalize(&args.state).unwrap_or_else(|_missing| args.state.clone());
     let written = replace_private(&state, proof.text.as_bytes());
     let written = written.map_err(ShellError::of_file(&args.state, "written"));
@@ -159,7 +160,7 @@ async fn require_growth(
 }
 
 /// Computes the root hash of the tree of `new_size` entries, and the proof that this tree begins with the tree of
-/// `old_size` entries. After each fetched tile, the computation starts again, until no tile is missing.
+/// `old_size` entries. If a tile is missing, fetches this tile and starts the computation again.
 async fn consistency(
     client: &Client,
     old_size: u64,
@@ -201,10 +202,10 @@ fn invalid(reason: impl Into<Box<dyn Error>>) -> ShellError {
     ShellError::Invalid(reason.into().to_string())
 }
 
-/// Maximum number of tries of a request for the status. Low, so that a failing service is reported soon.
+/// Maximum number of tries of each request. Low, so that a failing service is reported soon.
 const REQUEST_TRIES: u32 = 3;
-/// Pause between two requests for the proof. A change is in the log after up to two seconds; all tries together take
-/// longer.
+/// Pause between two requests for the proof. After a change of the key, the proof is available within two seconds.
+/// [`PROOF_TRIES`] requests with this pause take longer.
 const PROOF_PAUSE: Duration = Duration::from_millis(500);
 const PROOF_TRIES: u32 = 7;
 /// Maximum number of tiles of the log to fetch. Two paths from a leaf to the root of the largest tree need fewer.

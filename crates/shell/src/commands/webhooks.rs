@@ -106,9 +106,11 @@ fn call_args(command: &WebhooksCommand) -> &CallArgs {
     }
 }
 
-/// Makes a call whose response has a new secret, and prints the response. Creates `file` before the call, so that a
-/// wrong path changes nothing. Then writes the secret to the file, and prints the path instead. If this fails, prints
-/// the secret, because no later response shows it.
+/// Makes a call whose response contains a new secret, and prints the response.
+///
+/// With `file`, creates the file before the call, so that a wrong path changes nothing on the service. After the call,
+/// writes the secret to the file, and prints the path instead of the secret. If the write fails, prints the secret,
+/// because no later response shows it.
 async fn make_secret<T: Serialize>(
     file: Option<PathBuf>,
     json: bool,

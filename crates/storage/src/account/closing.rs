@@ -243,7 +243,7 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
     Ok(rows)
 }
 
-/// Deletes up to `limit` rows of an API key from a table. `column` distinguishes the rows of the key.
+/// Deletes up to `limit` rows of an API key from a table. `column` identifies a row among the rows of the key.
 fn delete_some(
     conn: &mut AnyConnection,
     table: &str,
@@ -279,8 +279,9 @@ fn finish(
 /// The label that erasure gives to all API keys of an account.
 const ERASED_LABEL: &str = "erased";
 
-/// Tables with many rows for a key are searched in the order of their primary key. Without an order, PostgreSQL expects
-/// to find such a row soon, and would read the whole table for a key without rows.
+/// Selects the next API key of an account with data left to erase. Tables with many rows for a key are searched in the
+/// order of their primary key. Without an order, PostgreSQL expects to find such a row soon, and would read the whole
+/// table for a key without rows.
 const NEXT_UNERASED_KEY: &str = "/* closing.next_unerased_key */
     SELECT k.id FROM api_keys AS k
     WHERE k.account_id = ? AND (

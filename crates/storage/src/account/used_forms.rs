@@ -1,4 +1,4 @@
-//! Stores which forms of the dashboard were sent, and their results.
+//! Stores which forms of the dashboard were sent, and their results, so that a repeated form has no second effect.
 
 use diesel::prelude::*;
 use sealpost_domain::{Timestamp, TokenHash, ports::StoreError};
@@ -12,7 +12,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Records the use of a form. Returns false if the form was used before. Of concurrent uses, one returns true.
+    /// Records the use of a form. Returns false if the form was used before. Of several concurrent calls for a form,
+    /// only one returns true.
     pub fn use_form(&mut self, form: &TokenHash, now: Timestamp) -> Result<bool, StoreError> {
         let insert = diesel::insert_into(f::table)
             .values((f::form.eq(form.0.to_vec()), f::used_at.eq(now.as_millis())));

@@ -26,7 +26,7 @@ pub(super) struct PartialFile {
 
 impl PartialFile {
     /// Creates the file in the folder of `target`, its final path. Removes files that interrupted backups have left in
-    /// this folder. Fails if the target exists, or a log that SQLite would apply to the target.
+    /// this folder. Fails if the target exists, or if a log exists that SQLite would apply to the target.
     pub(super) fn create(target: &Path) -> io::Result<Self> {
         for suffix in ["", "-journal", "-wal"] {
             let path = with_suffix(target, suffix);
@@ -48,7 +48,8 @@ impl PartialFile {
         Ok(Self { path, file, target: target.to_owned() })
     }
 
-    /// Gives the file its final name, and waits for the disk. Fails if the final name is taken meanwhile.
+    /// Writes the file to the disk and gives it its final name. Returns when the name is on the disk too. Fails if
+    /// another file got the final name after [`create`](Self::create).
     pub(super) fn publish(self) -> io::Result<()> {
         let folder = File::open(owned_file::folder_of(&self.target))?;
         self.file.sync_all()?;

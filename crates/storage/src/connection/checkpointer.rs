@@ -1,7 +1,7 @@
 //! Runs the checkpoints of an SQLite database on a separate thread.
 //!
-//! A checkpoint copies the write-ahead log into the database file. A commit can do this, but all other writers then
-//! wait for the copying and for the disk.
+//! A checkpoint copies the write-ahead log into the database file. SQLite can also do this at the end of a commit, but
+//! then all other writers wait for the copying and for the disk.
 
 use std::{
     io,
@@ -43,7 +43,7 @@ struct Signals {
 struct SignalState {
     is_woken: bool,
     is_stopped: bool,
-    /// Time since which readers prevent the copying of a long log. `None` if no reader prevents it.
+    /// Time at which readers began to prevent the copying of a long log. `None` if no reader prevents it.
     held_since: Option<Instant>,
 }
 
@@ -151,7 +151,8 @@ struct Work {
     settings: Settings,
     write_lock: Arc<FairMutex<()>>,
     signals: Arc<Signals>,
-    /// Copies a long log in portions. `None` until the log has become long because a reader prevented its copying.
+    /// The connection and the file for copying a long log in portions. Opened when a long log is copied for the first
+    /// time.
     portions: Option<Portions>,
 }
 
@@ -167,11 +168,12 @@ impl Work {
     /// Runs a checkpoint if the log is long enough. Returns true if a reader prevents the copying of some pages.
     ///
     /// First runs [`PASSES_BESIDE_WRITERS`] passes while other threads write. Such a pass does not copy the pages of
-    /// commits that end during the pass. The last pass holds the write lock, so that no page is left. The next write
-    /// then starts the log from its beginning.
+    /// commits that end during the pass. The last pass holds the write lock, so that it copies all pages. The next
+    /// write then starts the log from its beginning.
     ///
-    /// SQLite syncs the database file only at the end of a pass that leaves no page. Usually one of the passes beside
-    /// writers leaves no page, so the file is synced before the last pass. The sync under the lock is then short.
+    /// SQLite syncs the database file only at the end of a pass that has copied all pages. Usually one of the first
+    /// passes does so, and the file is synced without the lock. The sync of the last pass, under the lock, is then
+    /// short.
     fn relieve(&mut self) -> Result<bool, CheckpointFault> {
         let LogState { log, checkpointed } = checkpoint(&mut self.connection, "NOOP")?;
         if log - checkpointed < LOG_PAGES_MAX {
@@ -190,8 +192,8 @@ impl Work {
     }
 
     /// Copies a log that has become long while a reader prevented its copying. After each portion, writes the copied
-    /// pages to the disk gradually. A sync of all pages would occupy the disk for seconds. Returns true if the reader
-    /// still prevents the copying.
+    /// pages to the disk gradually, because a sync of all pages at once would occupy the disk for seconds. Returns true
+    /// if the reader still prevents the copying.
     fn copy_portions(&mut self, mut copied: i64) -> Result<bool, CheckpointFault> {
         loop {
             let before = bytes_changed_by_thread();
@@ -213,8 +215,8 @@ impl Work {
         }
     }
 
-    /// Copies the pages that are in the log now. Writes one more page to the log and does not copy it: SQLite syncs the
-    /// database file only if all pages of the log are copied.
+    /// Copies the pages that are in the log now, without a sync of the database file. For this, first adds a page to
+    /// the log that is not copied: SQLite syncs the file only if all pages of the log are copied.
     fn copy_portion(&mut self) -> Result<LogState, CheckpointFault> {
         let portions = match &mut self.portions {
             Some(portions) => portions,
@@ -264,10 +266,11 @@ pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult
     sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(conn)
 }
 
-/// Number of pages in the log from which a checkpoint runs. More pages make checkpoints longer. With fewer
-/// pages, pages that every batch changes are copied more often.
+/// Minimum number of uncopied pages in the log (16 MiB) for a checkpoint. With a higher number, each checkpoint takes
+/// longer. With a lower number, pages that every batch of sends changes are copied more often.
 const LOG_PAGES_MAX: i64 = 4096;
-/// Number of uncopied pages (64 MiB) above which a reader must have prevented the copying of the log.
+/// Number of uncopied pages (64 MiB) above which the log is long. A log becomes long only while a reader prevents its
+/// copying.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
 /// A write without an effect, which adds a page to the log.
 const LATER_WRITE: &str = "/* checkpointer.later_write */ UPDATE database_identity SET id = id";

@@ -166,8 +166,8 @@ fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses anything but regular files in the places of the database and its write-ahead log, because reading a pipe
-/// would wait forever.
+/// Returns an error if the path of the database or of its write-ahead log belongs to something other than a regular
+/// file. Reading a pipe, for example, would wait forever.
 fn require_regular(path: &Path) -> io::Result<()> {
     for suffix in ["", "-wal", "-shm"] {
         let name = owned_file::with_suffix(path, suffix);
@@ -208,12 +208,13 @@ const POSTGRES_SESSION: &str = "
 
 /// Settings of the connection that writes to SQLite.
 ///
-/// - A busy timeout, because operator commands write from another process.
+/// - A busy timeout: a statement waits if an operator command writes in another process.
 /// - No memory mapping. With a mapping, a disk error would end the process instead of failing a statement.
-/// - No checkpoints in commits: the thread for checkpoints runs them. After a reader has kept a long log, a checkpoint
-///   in a commit would take seconds. The file of the log is not truncated either, because that happens in a commit.
-/// - No `auto_vacuum`. New rows use the free pages, so the file stays flat without a vacuum. With the mode, each
-///   envelope would write 3 % more log.
+/// - No checkpoints in commits: the thread for checkpoints runs them. If a reader has prevented the copying of a long
+///   log, a later checkpoint in a commit would take seconds. The file of the log is never truncated, because SQLite
+///   would do this in a commit.
+/// - No `auto_vacuum`. New rows reuse the pages of deleted rows, so the file needs no vacuum. With `auto_vacuum`, each
+///   envelope would write 3 % more to the write-ahead log.
 const WRITER: [&str; 7] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA journal_mode = WAL",

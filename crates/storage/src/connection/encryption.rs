@@ -188,7 +188,7 @@ const SYSTEM: &str = "system";
 
 /// Pairs of a phrase in an error of libpq or PostgreSQL, and the advice for this error. The bundled libpq has only
 /// English messages.
-const ADVICE: [(&str, &str); 7] = [
+const ADVICE: [(&str, &str); 8] = [
     (
         "server does not support SSL",
         "the database server has no TLS: turn on its setting ssl, or give --database-in-clear if the network is \
@@ -201,6 +201,8 @@ const ADVICE: [(&str, &str); 7] = [
     ("certificate verify failed", REJECTED),
     // This error means that the certificate names the authority of sslrootcert, but was signed with another key.
     ("signature failure", REJECTED),
+    // The same error of OpenSSL 3.0.
+    ("EVP lib", REJECTED),
     (
         "root certificate file",
         "the authority of the database server cannot be read: correct sslrootcert in the database URL",

@@ -4,8 +4,8 @@ use std::{fs::File, io, num::NonZeroU64, path::Path, thread, time::Duration};
 
 use rustix::fs::{Advice, fadvise};
 
-/// A file whose changed pages are written to the disk bit by bit. A sync of many changed pages would occupy the disk,
-/// and every commit would wait for it.
+/// A file whose changed pages are written to the disk at a limited rate. A sync of many changed pages at once would
+/// occupy the disk, and every commit would wait for this sync.
 ///
 /// The file stays open until the process ends: closing it would release the locks that SQLite holds on the same file
 /// (POSIX, fcntl, advisory record locks).
@@ -17,8 +17,9 @@ impl GradualFlush {
         Ok(Self(Box::leak(Box::new(File::open(path)?))))
     }
 
-    /// Starts to write all changed pages, a part of the file at a time, at about 100 MB a second. `changed` is the
-    /// total size of these pages in bytes. Calls `go_on` before each part, and ends early if `go_on` returns false.
+    /// Makes the operating system write all changed pages to the disk, a part of the file at a time, at about 100 MB
+    /// per second. Does not wait until the pages are on the disk. `changed` is the total size of these pages in bytes.
+    /// Calls `go_on` before each part, and ends early if `go_on` returns false.
     pub(crate) fn run(self, changed: u64, go_on: impl Fn() -> bool) -> io::Result<()> {
         let length = self.0.metadata()?.len();
         let parts = length.div_ceil(PART_BYTES).max(1);

@@ -1,5 +1,5 @@
-//! Finds the session or slot with the oldest snapshot. The database keeps every row version that this snapshot may
-//! read.
+//! Finds the session or replication slot with the oldest snapshot. The database keeps every row version that this
+//! snapshot may read.
 
 use std::{
     collections::BTreeSet, fs, os::linux::fs::MetadataExt as _, path::Path, process, time::Duration,

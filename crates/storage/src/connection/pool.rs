@@ -1,4 +1,5 @@
-//! Connection pools that do not query the database at every checkout.
+//! Connection pools that test a connection at checkout only if another connection has died. A test query at every
+//! checkout would cost a round trip.
 //!
 //! Each dead connection increments the failure count of its pool. At checkout, a connection is tested only if this
 //! count has changed since the connection was opened or last tested. For example, after a restart of the server one
@@ -69,8 +70,8 @@ impl Connection {
     }
 }
 
-/// Creates a pool of at most `size` connections. The metrics of the pool have the label `name`. Opens one connection
-/// first, so that errors are returned at once.
+/// Creates a pool of at most `size` connections. The metrics of the pool have the label `name`. First opens one
+/// connection as a test, so that connection errors are returned at once.
 pub(crate) fn open(
     name: &'static str,
     target: Target,

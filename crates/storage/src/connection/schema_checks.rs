@@ -17,8 +17,8 @@ use crate::{
     query::statement::Statement,
 };
 
-/// Rights that migrations and the partitions of housekeeping need, and that the role of the connection lacks. `Display`
-/// gives the statements that grant the rights.
+/// The rights that the database role lacks, although migrations need them, or housekeeping to create and drop
+/// partitions. `Display` gives the SQL statements that grant the rights.
 #[derive(Debug, QueryableByName)]
 pub struct MissingRights {
     #[diesel(sql_type = Text)]
@@ -33,8 +33,8 @@ pub struct MissingRights {
 }
 
 impl Database {
-    /// Returns the rights that the role lacks for migrations and for the partitions of housekeeping; `None` if it lacks
-    /// none.
+    /// Returns the rights that the role lacks for migrations, and for the creation and deletion of partitions by
+    /// housekeeping. `None` if the role has all of them, and on SQLite.
     pub fn missing_rights(&self) -> Result<Option<MissingRights>, StoreError> {
         self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(None) };
@@ -44,8 +44,8 @@ impl Database {
         })
     }
 
-    /// Replaces the error of a refused migration by the rights that the role lacks, because the error does not name the
-    /// fix. Returns the same error if the role lacks no rights, or if the error has another cause.
+    /// Replaces the error of a refused migration by an error that names the missing rights and the statements that
+    /// grant them. Returns the same error if the role lacks no rights, or if the error has another cause.
     pub(crate) fn with_missing_rights(&self, error: StoreError) -> StoreError {
         match &error {
             StoreError::Refused(cause) if !cause.is::<VersionFault>() => {
@@ -56,9 +56,9 @@ impl Database {
         }
     }
 
-    /// Returns the tables without a replica identity. If a publication includes such a table, PostgreSQL refuses
-    /// updates and deletions of its rows. Returns none if no publication of the database publishes updates or
-    /// deletions.
+    /// Returns the tables without a replica identity: the columns by which logical replication identifies a row. If a
+    /// publication includes such a table, PostgreSQL refuses updates and deletions of its rows. Returns none if no
+    /// publication of the database publishes updates or deletions.
     pub fn unidentified_tables(&self) -> Result<Vec<String>, StoreError> {
         self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(Vec::new()) };

@@ -104,7 +104,8 @@ impl Transaction {
         self
     }
 
-    /// Commits the transaction, unless one of its statements has failed.
+    /// Commits the transaction, and then appends its journaled acts to the revocation journal. If one of its statements
+    /// has failed, rolls back and returns [`StoreError::Refused`].
     pub fn commit(mut self) -> Result<(), StoreError> {
         if self.failed {
             // PostgreSQL would report success although it rolls back, so COMMIT is not sent.
@@ -123,9 +124,8 @@ impl Transaction {
         done
     }
 
-    /// Commits, and waits for the disk and the standby servers. After a slow commit, makes a second commit: the server
-    /// may have cancelled the first commit's wait for a standby, and the second commit proves that the first one has
-    /// arrived.
+    /// Commits, and waits for the disk and the standby servers. During a slow commit, the server may have cancelled the
+    /// wait for a standby. A second commit then proves that the standby has the first one.
     fn commit_durably(mut self) -> Result<(), StoreError> {
         let began = Instant::now();
         self.commit_now()?;

@@ -27,8 +27,8 @@ pub enum UrlFault {
          %2F for /, %20 for a space and %25 for %"
     )]
     Garbled,
-    /// The URL has a control character, or a percent-encoded one outside the password. Outside the password, such a
-    /// character is a mistake, for example the line break at the end of a file.
+    /// The URL contains a control character, such as a line break. A percent-encoded control character is allowed only
+    /// in the password, because it is a mistake in all other parts.
     #[error(
         "the database URL contains a line break or another control character: remove it, or percent-encode it in the \
          password"

@@ -20,7 +20,8 @@ use crate::{
 };
 
 impl Database {
-    /// Runs reads outside a transaction. If the connection proves to be dead, repeats them on another connection.
+    /// Runs reads outside a transaction. If the connection turns out to be dead, runs `work` once more on another
+    /// connection.
     ///
     /// `work` holds a connection until its end, so `work` must not call a method of the database that takes another
     /// connection. If each connection were held by such work, all of them would wait for a connection until the
@@ -102,8 +103,9 @@ impl Database {
         self.write(durability, |tx| tx.run(&work))
     }
 
-    /// Begins a transaction. Prefer [`write`](Self::write), which also commits and retries. While the database does not
-    /// respond to commits, refuses a durable transaction and starts a probe write.
+    /// Begins a transaction. Prefer [`write`](Self::write), which also commits and retries. If a durable commit got no
+    /// response, and none has succeeded since, refuses a durable transaction with [`StoreError::Unavailable`] and
+    /// starts a probe write.
     pub fn begin(&self, durability: Durability) -> Result<Transaction, StoreError> {
         self.before(Access::Write(durability))?;
         if durability == Durability::Durable {

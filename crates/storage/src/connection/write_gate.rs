@@ -43,7 +43,7 @@ pub enum WriteFault {
         /// Error of the probe write.
         failure: String,
     },
-    /// The database has not yet responded to a commit or a probe write.
+    /// A commit or a probe write has got no response from the database so far.
     #[error("the database does not respond to a write ({last_commit})")]
     Silent {
         /// The age of the last durable commit.

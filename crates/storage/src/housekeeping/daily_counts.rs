@@ -36,7 +36,8 @@ impl Reader {
     /// in `read`, or after the last counted row if `read` is `None`. Returns `None` if no row is left.
     /// [`count`](crate::Transaction::count) adds the sums to the daily counts.
     ///
-    /// Call it outside a transaction, because all other writers of an embedded database wait for a transaction.
+    /// Call this method outside a transaction, because all other writers of an embedded database wait for a
+    /// transaction.
     pub fn uncounted(
         &mut self,
         table: CountedTable,
@@ -160,8 +161,8 @@ struct UncountedAttempt {
     at: i64,
 }
 
-/// Looks up the owners of the webhooks once for all portions. An open snapshot of another session keeps the old
-/// versions of a webhook, and each look-up reads them.
+/// Returns the API key that owns each webhook in `rows`. Called once for all portions, because a look-up can be slow:
+/// while another session has an open snapshot, a look-up reads all old versions of the row of a webhook.
 fn owners(
     conn: &mut AnyConnection,
     rows: &UncountedRows,
@@ -339,7 +340,8 @@ const UNCOUNTED_ATTEMPTS: &str = "/* daily_counts.uncounted_attempts */
     SELECT number, webhook_id, outcome = 'succeeded' AS has_succeeded, at FROM attempts
     WHERE number > $1 ORDER BY number LIMIT $2";
 
-/// Locks the rows in the order of keys and days, so that two transactions cannot deadlock.
+/// Adds sums to the daily counts. Locks the rows in the order of keys and days, so that two transactions cannot
+/// deadlock.
 const ADD_POSTGRES: &str = "/* daily_counts.add_postgres */
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
     SELECT n.api_key_id, n.day, n.sent, n.received, n.delivered

@@ -45,8 +45,8 @@ impl Transaction {
                     if let Some(upper) = partitions::first_ended(&partitions, before) {
                         let has_more = whole_partitions::release(conn, upper, now, limit.into())?
                             || whole_partitions::drop_released(conn, upper)?;
-                        // Until the drop, deletes no older row one by one. The bytes of these rows are already
-                        // subtracted, and the deletion would subtract them again.
+                        // Until this partition is dropped, deletes no rows one by one. The bytes of all rows before
+                        // `upper` may already be subtracted, and a deletion would subtract them again.
                         return Ok(if has_more { limit.into() } else { 0 });
                     }
                     partitions::ranges_of_rows(&partitions, before)

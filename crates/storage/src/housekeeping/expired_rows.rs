@@ -1,6 +1,6 @@
-//! Deletes rows that expire by a time of their own, such as sessions, and ended channels. Also deletes events after the
-//! end of their retention, rows of `envelope_outcomes` without an envelope, and expired retiring secrets. A retiring
-//! secret is the former signing secret of a webhook, which still signs until it expires.
+//! Deletes ended channels, and rows that expire by a time in one of their columns, such as sessions. Also deletes
+//! events after the end of their retention, rows of `envelope_outcomes` without an envelope, and expired retiring
+//! secrets. A retiring secret is the former signing secret of a webhook, which still signs until it expires.
 
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Deletes up to `limit` rows of one kind whose time is before `before`, oldest first. Returns the number of
-    /// deleted rows.
+    /// Deletes up to `limit` rows of one kind, oldest first: those that expire, or were created, sent or used, before
+    /// `before`. The kind determines which of these times counts. Returns the number of deleted rows.
     pub fn purge_expired(
         &mut self,
         rows: ExpiringRows,
@@ -102,7 +102,8 @@ impl Transaction {
         })
     }
 
-    /// Deletes the retiring secrets that have expired at `now`. Changes up to `limit` webhooks and returns their number.
+    /// Deletes the retiring secrets that have expired at `now`. Changes up to `limit` webhooks and returns their
+    /// number.
     pub fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let retired = w::table

@@ -106,8 +106,8 @@ pub(crate) fn list(
 }
 
 /// Finds the oldest partition that is dropped as a whole. Returns its upper bound if all its rows are from before
-/// `before`. Considers only this partition, because its envelopes are released step by step before the drop, and the
-/// progress is stored for each partition separately.
+/// `before`, otherwise `None`. Considers only this partition, because its envelopes are released step by step before
+/// the drop, and the progress is stored for each partition separately.
 pub(crate) fn first_ended(partitions: &[Partition], before: Timestamp) -> Option<Timestamp> {
     let whole = partitions.iter().find(|partition| partition.is_dropped_whole)?;
     whole.upper.filter(|upper| *upper <= before)
@@ -128,7 +128,8 @@ pub(crate) fn ranges_of_rows(
 /// If the newest partition begins less than `span` after `now`, gives it an upper bound, and adds an empty partition
 /// after it. Returns whether a partition was added.
 ///
-/// Does nothing if a stored row is later than the new bound. Then a clock is wrong by more than `span`.
+/// Does nothing if a stored row is later than the new bound. Such a row comes from a clock that is wrong by more than
+/// `span`.
 pub(crate) fn extend(
     conn: &mut PgConnection,
     table: &PartitionedTable,
@@ -172,8 +173,8 @@ pub(crate) fn extend(
     })
 }
 
-/// Locks the table, and drops all partitions up to `upper` with their rows if `may_drop` returns true. Returns true if
-/// the partitions were dropped.
+/// Locks the table. If `may_drop` then returns true, drops all partitions that end at `upper` or earlier, with their
+/// rows. Returns true if the partitions were dropped.
 ///
 /// After the drop, adds an empty partition for the same range of times. A node with a clock far behind may still
 /// insert rows there.
@@ -217,8 +218,8 @@ fn exclusive_lock(table: &PartitionedTable, partitions: &[&str]) -> String {
     )
 }
 
-/// Takes the locks of the statements `lock`, and then runs `work`. Returns `false` and changes nothing in two cases,
-/// which are logged and counted:
+/// Runs the statements `lock`, which take locks, and then `work`, both in a savepoint. Returns `false` and changes
+/// nothing in two cases, which are logged and counted:
 ///
 /// - A lock is not free within [`LOCK_TIMEOUT`].
 /// - `work` returns `false`.

@@ -33,10 +33,10 @@ pub enum TaggedTable {
 /// Selects the rows that get a new tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retagging {
-    /// Rows without a tag, from a version that had no tags. Trusts these rows. Skips closed accounts, revoked badges
-    /// and confirmations.
+    /// Rows without a tag, which a version without tags has stored. Gives these rows a tag without proof of their
+    /// content. Skips closed accounts, revoked badges and confirmations.
     Adopt,
-    /// Rows with a valid tag under an older key. Removes tags that are invalid.
+    /// Rows with a tag under an older key. A valid tag is replaced; an invalid tag is removed.
     Renew,
 }
 

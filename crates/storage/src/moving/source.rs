@@ -1,4 +1,4 @@
-//! Reads the embedded database of a move, without writing to it.
+//! Reads the embedded database that is moved, without writing to this database.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,5 +1,5 @@
-//! Finds the tables and columns to move in the schemas of the two databases, because a list in the code could lack a
-//! new table. A new table is therefore moved or refused, but never forgotten.
+//! Finds the tables and columns to move in the schemas of the two databases, instead of a list in the code, which could
+//! lack a new table. A new table is therefore either moved, or the move is refused.
 
 use diesel::{PgConnection, SqliteConnection, prelude::*, sql_types::Text};
 

@@ -1,4 +1,4 @@
-//! Writes the rows of a move into PostgreSQL, and reads them back. All in one transaction.
+//! Writes the rows of a move into PostgreSQL, and reads the rows back, in one transaction.
 
 use diesel::{
     PgConnection, SqliteConnection,

@@ -18,7 +18,7 @@ use diesel::{
 ///
 /// # Joins on PostgreSQL
 ///
-/// A join of an array with a table compares the first column of the table's key like this:
+/// To join an array with a table, compare the first column of the table's primary key like this:
 /// `d.envelope_id = ANY (ARRAY[n.envelope_id])`. PostgreSQL then has only one plan: an index look-up for each element
 /// of the array.
 ///

@@ -1,9 +1,9 @@
-//! A position in rows that are searched in the order of a time.
+//! A position for repeated searches of rows in the order of a time column.
 
 use std::ops::RangeInclusive;
 
-/// The time at which the next search starts, because nothing is left to find before, and the time of the last search
-/// from the beginning. Both in milliseconds.
+/// The time at which the next search starts (`next`), and the time of the last search from the beginning (`full_at`).
+/// Both are in milliseconds since the Unix epoch. Usually no rows are left to find before `next`.
 ///
 /// PostgreSQL keeps the index entries of removed rows while another session has an open snapshot. A search that starts
 /// at the position does not read these entries.

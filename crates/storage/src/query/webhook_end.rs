@@ -12,12 +12,12 @@ use diesel::{
     sql_types::Text,
 };
 
-/// Returns the condition that a delivery is to a webhook with the same end of the id.
+/// Returns the condition that the id of a delivery's webhook ends with the same six characters as `webhook`.
 pub(crate) fn delivery_ends_like(webhook: &str) -> Eq<SqlLiteral<Text>, String> {
     sql("substr(deliveries.webhook_id, 24)").eq(end(webhook))
 }
 
-/// Returns the condition that an attempt was at a webhook with the same end of the id.
+/// Returns the condition that the id of an attempt's webhook ends with the same six characters as `webhook`.
 pub(crate) fn attempt_ends_like(webhook: &str) -> Eq<SqlLiteral<Text>, String> {
     sql("substr(attempts.webhook_id, 24)").eq(end(webhook))
 }

@@ -44,9 +44,8 @@ pub(crate) fn announce(
 /// Bounces the envelopes among the ids in `events` that can no longer be delivered. The event of an envelope has the id
 /// of the envelope. Before the call, the caller has ended a delivery of each event without success.
 ///
-/// Does not change an envelope that was opened, that a webhook has received, or whose outcome (`announced` or `bounced`)
-/// is recorded in `envelope_outcomes`.
-/// Decides for each other envelope by the first case that applies:
+/// Does not change an envelope that was opened, that a webhook has received, or whose outcome (`announced` or
+/// `bounced`) is recorded in `envelope_outcomes`. Decides for each other envelope by the first case that applies:
 ///
 /// 1. The key of the recipient is revoked: the envelope bounces.
 /// 2. A delivery is pending: the envelope stays unchanged.

@@ -54,7 +54,11 @@ impl ClaimCursor {
         self.0.lock().lease_ends.range(now.as_millis(), FULL_ENDS_EVERY_MS)
     }
 
-    /// Records the first due time and the first end of a lease that a search until `now` has found.
+    /// Sets the positions at which the next searches continue. `due` is the first due time that the last search found,
+    /// and `lease_end` is the first end of a lease. Both are in milliseconds since the Unix epoch.
+    ///
+    /// `None` means that the search found none, and counts like `now`, the time of the search. The position for due
+    /// deliveries is always at least [`SLACK_MS`] before `now`.
     pub(crate) fn searched(&self, now: Timestamp, due: Option<i64>, lease_end: Option<i64>) {
         let now = now.as_millis();
         let mut positions = self.0.lock();
@@ -63,8 +67,8 @@ impl ClaimCursor {
     }
 }
 
-/// Time before the present at which each search for due deliveries starts. Longer than a transaction, and than the
-/// difference between the clocks of two nodes.
+/// Each search for due deliveries starts at least this many milliseconds before the current time. Longer than a
+/// transaction, and than the difference between the clocks of two nodes.
 ///
 /// Also longer than the default lease. A delivery that is redelivered during its lease becomes due when the lease ends.
 /// Its due time is then the time of the request, which has already passed.

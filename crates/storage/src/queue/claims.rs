@@ -1,8 +1,12 @@
 //! Claims: selects due deliveries and leases them to a node.
 //!
-//! A claim first takes the deliveries with the earliest due time, at most `per_target_max` of each webhook. It then
-//! takes deliveries to webhooks with shorter queues, and last the other deliveries to the first webhooks. The cost of a
-//! claim depends on its limit, not on the length of the queue.
+//! A claim selects deliveries in three steps, until it has enough:
+//!
+//! 1. the deliveries with the earliest due times, at most `per_target_max` of each webhook
+//! 2. deliveries to webhooks with shorter queues
+//! 3. further deliveries to the webhooks of the first step
+//!
+//! The cost of a claim depends on its limit, not on the length of the queue.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -41,8 +45,8 @@ pub(crate) struct Search {
     pub(crate) ended: Option<RangeInclusive<i64>>,
 }
 
-/// Searches for due deliveries and ended leases. Moves the cursor to the time of the first due delivery and of the
-/// first ended lease. Returns `None` if there are neither.
+/// Searches for the earliest due delivery and the earliest ended lease, and stores their times in `cursor`. Returns the
+/// time ranges that the claim must search. `None` if no delivery is due and no lease has ended.
 pub(crate) fn search(
     conn: &mut AnyConnection,
     now: Timestamp,
@@ -67,10 +71,11 @@ pub(crate) fn search(
     Ok(found.then(|| Search { due, ended: first_end.map(|_| ends) }))
 }
 
-/// Ends the leases that are over, then leases due deliveries, up to the limit of the claim.
+/// Releases the leases whose time has passed, then leases due deliveries, up to the limit of the claim.
 ///
 /// Deletes deliveries without a stored webhook or event. Parks a delivery (gives it a later due time) if its webhook is
-/// disabled or paused, or if its event has expired. With its earlier due time, the next claim would select it again.
+/// disabled or paused, or if its event has expired. With an unchanged due time, the next claim would select the
+/// delivery again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -305,8 +310,8 @@ impl ClaimedRow {
     }
 }
 
-/// Maximum number of selections in one claim. The claim selects again if some of the selected deliveries were parked
-/// (got a later due time) or deleted instead of leased.
+/// Maximum number of times that one claim selects deliveries. The claim selects again if some of the selected
+/// deliveries were parked (got a later due time) or deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
 
 /// Maximum number of expired leases that a claim ends, so that their deliveries can be claimed again.

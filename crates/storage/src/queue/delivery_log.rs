@@ -172,8 +172,8 @@ impl Reader {
     }
 }
 
-/// Returns the condition that an attempt has this outcome. The condition includes that of a part of the log (see
-/// [`PARTS`]), so that the databases use the indexes of this part.
+/// Returns the condition that an attempt has this outcome. The condition also contains the condition of one of the
+/// [`PARTS`] of the log, so that the databases can use the indexes of this part.
 fn has_outcome(outcome: AttemptOutcome) -> SqlLiteral<Bool> {
     sql(match outcome {
         AttemptOutcome::Exhausted => "outcome <> 'succeeded' AND outcome = 'exhausted'",
@@ -182,7 +182,8 @@ fn has_outcome(outcome: AttemptOutcome) -> SqlLiteral<Bool> {
     })
 }
 
-/// The two parts of the log of attempts, each with indexes of its own.
+/// The SQL conditions of the two parts of the attempt log: successes and all other outcomes. Each part has its own
+/// indexes.
 pub(crate) const PARTS: [&str; 2] = ["outcome = 'succeeded'", "outcome <> 'succeeded'"];
 
 const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
@@ -202,11 +203,11 @@ const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns the number from which on all attempts ended at `at` or later. If no attempt ended that late, returns a
-/// number above those of all attempts.
+/// Returns the lowest number such that this attempt and all later ones ended at `at` or later. If all attempts ended
+/// before, returns a number above all attempt numbers.
 ///
 /// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
-/// After times from wrong clocks, the number can be too low or too high for a while.
+/// If nodes with wrong clocks have stored attempts, the number can be too low or too high for a while.
 pub(crate) fn first_attempt_at(conn: &mut AnyConnection, at: Timestamp) -> Result<i64, Fault> {
     let highest = a::table.order(a::number.desc()).select(a::number).first::<i64>(conn);
     let Some(highest) = highest.optional()? else { return Ok(0) };

@@ -60,8 +60,8 @@ pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSe
 /// The deliveries are due at `due_at`, which must not be long before the current time. Each claim searches the due
 /// times of the last minute. Earlier due times are searched only once a minute.
 ///
-/// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim parks its deliveries (gives them a
-/// later due time). Therefore a webhook can be enabled or disabled at the same time, and its row needs no lock.
+/// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim parks its deliveries (gives
+/// them a later due time). Therefore a webhook can be enabled or disabled at the same time, and its row needs no lock.
 pub(crate) fn store_due_at(
     conn: &mut AnyConnection,
     new: &[NewEvent],
@@ -96,9 +96,9 @@ pub(crate) fn store_due_at(
     Ok(stored)
 }
 
-/// Makes the commit of this transaction wait for the disk. If a crash of PostgreSQL lost an event that was sent already,
-/// its cause would create another event with another id, which a receiver cannot recognise as a repetition. Does nothing
-/// on SQLite, which loses such commits only if the machine crashes.
+/// Makes the commit of this transaction wait for the disk. Otherwise, a crash of PostgreSQL could lose an event that a
+/// receiver already has. The service would then store the event again under another id, and the receiver could not
+/// recognise the repetition. Does nothing on SQLite, which loses such commits only if the machine crashes.
 fn commit_durably(conn: &mut AnyConnection) -> Result<(), Fault> {
     if let AnyConnection::Postgres(pg) = conn {
         pg.batch_execute(
@@ -195,7 +195,8 @@ impl Reader {
         })
     }
 
-    /// Finds the key that an event belongs to: of an envelope, the recipient. `None` if the event is not stored.
+    /// Finds the key that an event belongs to. For a received envelope, this is the recipient. `None` if the event is
+    /// not stored.
     pub fn key_of_event(&mut self, id: &EventId) -> Result<Option<ApiKeyId>, StoreError> {
         let text = id.to_string();
         self.run(|conn| {

@@ -10,8 +10,9 @@ use crate::{
     schema::{api_keys as k, webhooks as w},
 };
 
-/// Stores one event of each kind for each key of the account that has webhooks. The row of the webhook `webhook_id`
-/// must be locked, and must already have its new state. Does nothing if this webhook does not exist.
+/// Stores events about the webhook `webhook_id`: one event of each of `kinds`, for each key of its account that has
+/// webhooks. The row of the webhook must be locked, and must already have its new state. Does nothing if this webhook
+/// does not exist.
 pub(crate) fn announce(
     conn: &mut AnyConnection,
     webhook_id: &str,

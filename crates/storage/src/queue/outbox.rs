@@ -1,4 +1,4 @@
-//! Implements the outbox: the port through which the dispatcher of webhooks uses the delivery queue.
+//! Implements the outbox: the interface through which the webhook dispatcher uses the delivery queue.
 //!
 //! Writes do not wait for the disk. A crash of the machine can therefore lose outcomes of attempts. Deliveries with
 //! lost outcomes are attempted again when their leases end.

@@ -50,8 +50,8 @@ pub(crate) struct AttemptRecording<'a> {
 /// Records the outcomes of attempts whose leases are still valid, and returns the effects.
 ///
 /// An envelope that was delivered must not bounce (count as undeliverable). Usually the attempt log shows the success.
-/// Without `recording`, the attempt log and the health of webhooks do not change. The outcome `announced` is then
-/// stored for each delivered envelope instead.
+/// If `recording` is `None`, the attempt log and the health of webhooks do not change. Instead, the outcome `announced`
+/// is stored for each delivered envelope.
 pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],

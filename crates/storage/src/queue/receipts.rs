@@ -1,9 +1,10 @@
 //! Reads sent envelopes with the facts that determine the state of each receipt. The facts come from the recorded
 //! outcomes, the waiting envelopes, the attempt log, and the time of the first opening.
 //!
-//! Lists the envelopes of a sender in pages, newest first. An index orders the envelopes of a sender by time, and
-//! another one those of each thread. No index contains the recipient. With a recipient, a page therefore examines up to
-//! [`EXAMINED_MAX`] envelopes, and the next page continues after the last examined envelope.
+//! Lists the envelopes of a sender in pages, newest first. One index orders the envelopes of a sender by time, and
+//! another index orders the envelopes of a thread. No index contains the recipient. If a query selects a recipient, a
+//! page therefore examines up to [`EXAMINED_MAX`] envelopes, and the next page continues after the last examined
+//! envelope.
 
 use std::collections::{HashMap, HashSet};
 
@@ -122,7 +123,8 @@ impl StoredFacts {
         let outcomes = o::table.filter(any_of(o::envelope_id, ids()));
         let outcomes = outcomes.select((o::envelope_id, (o::outcome, o::at)));
         let outcomes: Vec<(String, (String, i64))> = on_backend!(conn, c => outcomes.load(c))?;
-        // The outcome is a literal in the SQL text instead of a parameter, so that both databases use the partial index.
+        // The outcome is a literal in the SQL text instead of a parameter, so that both databases use the partial
+        // index.
         let first_successes = a::table
             .filter(sql::<Bool>("outcome = 'succeeded'"))
             .filter(any_of(a::event_id, ids()))
@@ -192,7 +194,8 @@ fn examine(
         AnyConnection::Sqlite(_) if query.thread.is_some() => INDEX_OF_THREADS,
         _ => "",
     };
-    // With the first condition, PostgreSQL can use the index of threads; with the second, the index of senders by time.
+    // The first condition lets PostgreSQL use the index of threads. The second lets it use the index of senders by
+    // time.
     let thread = if query.thread.is_some() { "thread = $5" } else { "$5 IS NULL" };
     let text = format!(
         "/* sent.examine */ SELECT id, recipient FROM envelopes {index}
@@ -227,7 +230,7 @@ struct ExaminedRow {
     recipient: String,
 }
 
-/// Maximum number of envelopes that a page with a recipient examines.
+/// Maximum number of envelopes that are examined for one page, if the query selects a recipient.
 const EXAMINED_MAX: usize = 2000;
 
 const INDEX_OF_THREADS: &str = "INDEXED BY ix_envelopes__sender__thread__created_at";

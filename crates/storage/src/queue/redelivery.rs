@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl Transaction {
-    /// Makes the deliveries due at `now` that wait for a later attempt at a webhook. Omits leased deliveries, and
+    /// Makes deliveries to a webhook due at `now` that wait for a later attempt. Omits leased deliveries, and
     /// deliveries of events before `oldest`. Changes at most `limit` deliveries, and returns their number.
     pub fn expedite_deliveries(
         &mut self,
@@ -87,8 +87,9 @@ impl Transaction {
         })
     }
 
-    /// Makes leased deliveries due at `now` if the attempts under way fail. `failed` selects the deliveries by the time
-    /// of their newest failure. Leases that end after `lease_end` are skipped.
+    /// Requests new attempts for leased deliveries to a webhook: if the running attempt fails, the delivery is due at
+    /// `now`. `failed` selects the deliveries by the time of their newest failure. Leases that end after `lease_end`
+    /// are skipped.
     pub fn recover_leased(
         &mut self,
         id: &WebhookId,
@@ -96,8 +97,8 @@ impl Transaction {
         now: Timestamp,
         lease_end: Timestamp,
     ) -> Result<(), StoreError> {
-        // The leases that end first are the oldest, so their attempts are under way. The bounds keep the query from
-        // reading the whole backlog: the due time of a leased delivery is the end of its lease.
+        // The leases that end first are the oldest, so their attempts are probably running. The due time of a leased
+        // delivery is the end of its lease. The bounds on this time keep the query from reading the whole backlog.
         let id = id.to_string();
         let leased = d::table
             .filter(delivery_ends_like(&id))
@@ -122,7 +123,8 @@ impl Transaction {
     }
 
     /// Makes failed deliveries to a webhook due at `now`, beginning with the oldest failure. `failed` selects the
-    /// deliveries by the time of their newest failure. Skips deliveries that are due or leased.
+    /// deliveries by the time of their newest failure. Skips deliveries that are due or leased. With
+    /// `failed.counted_only`, only counts the deliveries and changes nothing.
     pub fn recover_deliveries(
         &mut self,
         id: &WebhookId,

@@ -1,9 +1,9 @@
-//! Relays (webhooks whose receivers connect to the service): deliveries that wait for a connection of their receiver,
-//! and the connections themselves.
+//! Stores the connections of relays, and finds the deliveries that wait for such a connection. A relay is a webhook
+//! whose receiver connects to the service.
 //!
 //! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that
-//! no other claim reads it. The node with a connection finds it in two ways: among the newest arrivals, which it reads
-//! several times a second, and by its webhook after the connection was opened.
+//! no other claim reads it. The node with the connection finds the delivery in two ways: among the newest waiting
+//! deliveries, which the node reads several times a second, and by its webhook when the connection is opened.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -96,8 +96,8 @@ impl Reader {
         self.run(|conn| count(conn, webhooks, now))
     }
 
-    /// Returns the connections to a webhook, oldest first. Leaves out the same connections as
-    /// [`count_relays`](Self::count_relays).
+    /// Returns the connections to a webhook, oldest first. Leaves out connections of nodes that have not
+    /// [renewed](Transaction::renew_relays) them in time.
     pub fn relays_of(
         &mut self,
         webhook: &WebhookId,
@@ -206,8 +206,8 @@ impl Transaction {
         now: Timestamp,
     ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
         self.run(|conn| {
-            // Another transaction that holds the lock of a row is requesting a check of this connection. The row
-            // therefore keeps its request, and is checked again after the commit of that transaction.
+            // If another transaction holds the lock of a row, it is requesting a check of this connection. Such a row
+            // keeps its request, and is checked again after the commit of that transaction.
             let free = Locked::new(
                 unchecked(node.0, now.as_millis()).select(c::id),
                 RowLock::SharedIfFree,
@@ -247,9 +247,10 @@ impl Transaction {
     }
 
     /// Makes the connections of a node count until `until`: stores this time in the row of the node in `relay_nodes`.
-    /// Deletes the rows of other nodes that expired before `now`, or expire so late that a wrong clock wrote them, with
-    /// the connections of these nodes. Returns `false` if `node` had no row, so that none of its earlier connections is
-    /// stored any more. Both times are [shared](Reader::shared_time), because the clocks of nodes differ.
+    /// Deletes the rows of other nodes that expired before `now`, and the connections of these nodes. Does the same if
+    /// a row expires so late that it comes from a wrong clock. Returns `false` if `node` had no row, so that none of
+    /// its earlier connections is stored any more. Both times are [shared](Reader::shared_time), because the clocks of
+    /// nodes differ.
     pub fn renew_relays(
         &mut self,
         node: LeaseToken,
@@ -311,8 +312,8 @@ fn count(
     Ok(counts)
 }
 
-/// Returns the latest valid end of a node's row, in milliseconds. A row with a later end was written before the clock
-/// was set back, and counts as expired.
+/// Returns the latest valid `expires_at` of a node's row, in milliseconds. A row with a later time was written before
+/// the clock was set back, and counts as expired.
 fn last_expiry(now: Timestamp) -> i64 {
     now.plus(EXPIRY_AHEAD_MAX).as_millis()
 }
@@ -350,5 +351,5 @@ fn reason(
     (!is_live).then_some(RelayEnd::TokenEnded)
 }
 
-/// Maximum time by which the end of a node's row may be ahead: twice the time for which a renewal is valid.
+/// Maximum time between now and `expires_at` of a node's row: twice the time for which a renewal is valid.
 const EXPIRY_AHEAD_MAX: Duration = Duration::from_secs(12);

@@ -27,9 +27,9 @@ impl Transaction {
 
     /// Stores events for the correspondents of changed keys, which it finds in the stored envelopes, newest first.
     ///
-    /// Each call reads up to `limit` envelopes of the current pass, down to those sealed at `oldest`, and starts a pass if
-    /// none is running. Returns true if envelopes or changes are left. At most `informed_max` correspondents of a change
-    /// get an event, and each of them gets one event. The deliveries of the events are due at `now`.
+    /// Each call reads up to `limit` envelopes of the current pass, down to those sealed at `oldest`, and starts a pass
+    /// if none is running. Returns true if envelopes or changes are left. At most `informed_max` correspondents of a
+    /// change get an event, and each of them gets one event. The deliveries of the events are due at `now`.
     pub fn inform_correspondents(
         &mut self,
         oldest: Timestamp,
@@ -113,8 +113,8 @@ fn inform_of(
         .collect::<Result<Vec<_>, Fault>>()?;
     let (mut informed, mut rest) = (change.informed, &*new);
     while !rest.is_empty() && informed < informed_max {
-        // `events::store_due_at` skips events that are already stored, and skips keys without a subscribed webhook. Skipped
-        // keys do not count as informed, so the loop continues with further keys until the maximum is reached.
+        // `events::store_due_at` skips events that are already stored, and skips keys without a subscribed webhook.
+        // Skipped keys do not count as informed, so the loop continues with further keys until the maximum is reached.
         let room = usize::try_from(informed_max - informed).unwrap_or(0);
         let (some, others) = rest.split_at(room.min(rest.len()));
         let stored = events::store_due_at(conn, some, |_| now)?;

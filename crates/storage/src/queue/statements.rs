@@ -1,4 +1,4 @@
-//! The SQL statements over batches of deliveries, in a version for each database.
+//! The SQL statements for batches of deliveries. Each statement has a version for each database.
 //!
 //! PostgreSQL gets one statement with arrays for a whole batch, SQLite one prepared statement for each row.
 

@@ -14,9 +14,9 @@ use crate::rows::attempt::FinishedAttempt;
 /// each update also adds a version of the row. All versions stay while a long transaction is open, and every send to
 /// the webhook reads through them.
 ///
-/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. A node does not
-/// see the failures that other nodes record. A success at the second or a later attempt shows that there was a failure,
-/// so its interval is the shorter [`REPEATED_INTERVAL_MS`].
+/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. A node does
+/// not see the failures that other nodes record. A success at the second or a later attempt shows that there was a
+/// failure, so its interval is the shorter [`REPEATED_INTERVAL_MS`].
 #[derive(Debug)]
 pub(crate) struct SuccessThrottle(Cache<String, i64>);
 
@@ -30,7 +30,7 @@ pub(crate) struct RecordedSuccess {
 }
 
 impl SuccessThrottle {
-    /// `webhooks_max` limits the number of cached times.
+    /// Creates an empty cache for the times of at most `webhooks_max` webhooks.
     pub(crate) fn new(webhooks_max: usize) -> Self {
         Self(Cache::new(webhooks_max))
     }
@@ -82,9 +82,9 @@ impl SuccessThrottle {
 
 /// Minimum time in milliseconds between two recorded successes of a webhook.
 const INTERVAL_MS: u64 = 600_000;
-/// Minimum time in milliseconds between two recorded successes, if the newer one is not a first attempt. Shorter than the
-/// pauses of the default schedule between the attempts of a delivery. A success recorded within this interval is
-/// therefore newer than the failure of the attempt before, and has already cleared this failure.
+/// Minimum time in milliseconds between two recorded successes of a webhook, if the newer success is a retry. Shorter
+/// than the pauses between attempts in the default schedule. If another success was recorded within this time, it is
+/// therefore newer than the failure before the retry, and has already cleared this failure.
 const REPEATED_INTERVAL_MS: u64 = 1_000;
 
 #[cfg(test)]

@@ -116,13 +116,14 @@ pub(crate) fn still_waiting(
     Ok(rows.into_iter().map(|(id, _)| id).collect())
 }
 
-/// Returns the highest id up to which a skip at `now` ends the waiting. A skip up to a higher id was stored by a wrong
-/// clock, and ends nothing.
+/// Returns the highest envelope id that a valid skip can contain at `now`. A skip with a higher id comes from a wrong
+/// clock, and is ignored.
 pub(crate) fn last_skip(now: Timestamp) -> String {
     EnvelopeId::new(now.plus(SKIP_AHEAD_MAX), [0xff; 10]).to_string()
 }
 
-/// Returns the last skipped envelope of those keys that have skipped their waiting envelopes.
+/// Returns the highest skipped envelope id of each key that has [skipped](crate::Transaction::skip_waiting) its waiting
+/// envelopes.
 fn skips(
     conn: &mut AnyConnection,
     keys: impl IntoIterator<Item = impl Into<String>>,
@@ -164,5 +165,5 @@ pub(crate) fn count(
     counts.map(|(key, count)| Ok((key, columns::number(count, "number of envelopes")?))).collect()
 }
 
-/// Maximum time by which the ids of skipped envelopes may be ahead, because the clocks of nodes differ.
+/// Maximum time by which the id of a skip may be ahead of the current time, because the clocks of nodes differ.
 const SKIP_AHEAD_MAX: Duration = Duration::from_mins(5);

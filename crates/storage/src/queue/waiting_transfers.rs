@@ -30,10 +30,12 @@ use crate::{
 };
 
 impl Transaction {
-    /// Ends the waiting of a key's envelopes without a delivery: no later webhook receives these envelopes. Stores the
-    /// highest id to skip. This is the id of the newest waiting envelope, or the highest possible id of the millisecond
-    /// `now`, whichever is higher. Deletes the rows of envelopes whose ids come from a wrong clock instead, because an
-    /// id so far ahead would also skip the envelopes of that time.
+    /// Skips the waiting envelopes of a key: no later webhook receives these envelopes. Stores the highest id to skip.
+    /// This is the id of the newest waiting envelope, or the highest possible id of the millisecond `now`, whichever is
+    /// higher.
+    ///
+    /// If the id of an envelope comes from a clock far ahead, deletes its waiting row instead. As the highest id to
+    /// skip, such an id would also skip all envelopes until that time.
     pub fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         let recipient = recipient.to_string();
         self.run(|conn| {
@@ -124,7 +126,7 @@ fn transfer(
     // an envelope after the read and end before the check. The request would then be deleted, although this envelope
     // waits.
     let horizon = Horizon::new(conn, request)?;
-    // A skip of a wrong clock would also end the waiting of envelopes that arrive later.
+    // Deletes a skip that comes from a wrong clock, because it would also skip envelopes that arrive later.
     let wrong = s::table.find(&request.api_key_id).filter(s::until.gt(last_skip(now)));
     diesel::delete(wrong).execute(conn)?;
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {

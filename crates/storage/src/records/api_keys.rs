@@ -44,7 +44,8 @@ impl Reader {
         })
     }
 
-    /// Reads snapshots of the given keys, in any order. Omits missing keys.
+    /// Reads snapshots of the given keys: the fields that decide whether cached secrets of a key are still valid.
+    /// Returns the snapshots in any order. Omits missing keys.
     pub fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError> {
         self.run(|conn| {
             let snapshots = k::table.filter(any_of(k::id, columns::texts(ids))).select((
@@ -158,7 +159,8 @@ impl Transaction {
 
     /// Locks the usage row of the key until the transaction ends, then reads the key. `None` if the key does not exist.
     ///
-    /// All changes of a key and all sends of the key lock this row first. Therefore they never run concurrently.
+    /// All changes of a key and all sends of the key lock this row first. Therefore two of them never run concurrently
+    /// for the same key.
     pub fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
         // The usage row is locked first, because requests and batches of sends also lock this row first. The same order
         // prevents deadlocks.

@@ -1,7 +1,8 @@
 //! Stores the transparency log: statements, entries, the tiles of the tree, and the signed head.
 //!
-//! A statement is a text about an object, such as a key. The entry of a statement is a hash of the statement and random
-//! bytes. Database triggers add the statements.
+//! A statement is a text about an object, such as a key. Database triggers add the statements. The entry of a statement
+//! is a hash of the statement and random bytes. The log is a hash tree of the entries, stored in tiles: a tile contains
+//! up to 256 hashes of one level of the tree.
 
 use std::time::Duration;
 
@@ -91,15 +92,15 @@ impl Transaction {
         })
     }
 
-    /// Stores a checkpoint with cosignatures of witnesses.
+    /// Stores a checkpoint (a signed head) of the log `origin` with the cosignatures of witnesses.
     pub fn set_witnessed(&mut self, origin: &str, checkpoint: &str) -> Result<(), StoreError> {
         let head = diesel::update(h::table.find(origin)).set(h::witnessed.eq(checkpoint));
         self.run(|conn| Ok(head.execute(conn).map(drop)?))
     }
 
-    /// Ends the log and begins one with the name `head.origin`. All statements wait to be appended to the new log,
-    /// except those about envelopes: if the old log has an entry for such a statement, the statement is deleted. The
-    /// log must be locked.
+    /// Deletes the entries, tiles and head of the log, and begins a new log with the name `head.origin`. All statements
+    /// then wait to be appended to the new log. Only a statement about envelopes is deleted if the old log had an entry
+    /// for it. The log must be locked.
     pub fn restart_log(&mut self, head: &LogHead) -> Result<(), StoreError> {
         self.run(|conn| {
             let lists = s::table.filter(s::kind.eq(StatementKind::Envelopes.as_str()));
@@ -242,8 +243,8 @@ impl Reader {
     /// its envelopes.
     ///
     /// Searches a bounded number of statements, beginning with the first one that was appended at `sent_at` or later.
-    /// Then searches the same number of statements that were appended at most `skew` before. `None` if none of these
-    /// statements contains the envelope.
+    /// Then searches the same number of statements that were appended before `sent_at`, but at most `skew` before.
+    /// `None` if none of these statements contains the envelope.
     pub fn find_envelope_list(
         &mut self,
         leaf: &[u8; 32],
@@ -295,8 +296,9 @@ const STATEMENT: &str = "statement of the log";
 const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending: `tlog` in ASCII. There may be no row to lock yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of lists of envelopes in the log that a search for an envelope reads after the send, and before it.
-/// Each node appends about one list per second, and one for each request for evidence.
+/// Maximum number of statements about envelopes that a search for an envelope reads: once among those from the time of
+/// the send on, and once among those before. Each node appends about one list per second, and one for each request for
+/// evidence.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (
@@ -308,7 +310,8 @@ const FIND_LIST_POSTGRES: &str = "/* log.find_list */
             ORDER BY at DESC LIMIT ?
         ) AS earlier
     ) AS l WHERE position(? IN leaves) > 0 LIMIT 1";
-/// Names the index, because SQLite would choose another one, and read all statements about envelopes.
+/// The same query for SQLite, with the name of the index. Otherwise, SQLite would choose another index, and read all
+/// statements about envelopes.
 const FIND_LIST_SQLITE: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (
         SELECT * FROM (

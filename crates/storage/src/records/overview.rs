@@ -59,8 +59,8 @@ impl Reader {
         })
     }
 
-    /// Returns the number at which the attempts that ended at `at` or later begin in the log. The number is approximate
-    /// if the clocks of nodes differ.
+    /// Returns the number from which on all attempts in the log ended at `at` or later. The number is approximate if
+    /// the clocks of nodes differ.
     pub fn first_attempt_at(&mut self, at: Timestamp) -> Result<AttemptNumber, StoreError> {
         self.run(|conn| delivery_log::first_attempt_at(conn, at).map(AttemptNumber))
     }

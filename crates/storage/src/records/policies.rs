@@ -1,4 +1,5 @@
-//! Recipients' policies, the profiles of keys, and contacts. A contact of a key is another key to which it has sent.
+//! Recipients' policies, the profiles of keys, and contacts. A contact of a key is another key to which the key has
+//! sent.
 
 use std::collections::{HashMap, HashSet};
 

@@ -74,8 +74,8 @@ impl Transaction {
     }
 
     /// Disables a webhook that this transaction has locked, at an operator's request. `disabled_reason` stays empty,
-    /// because it names only the reasons of the service. Deliveries to the webhook wait until it is enabled. Stores an
-    /// event for the account's other webhooks.
+    /// because this column contains only reasons for which the service itself disables webhooks. Deliveries to the
+    /// webhook wait until it is enabled. Stores an event for the account's other webhooks.
     pub fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let id = id.to_string();
         let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
@@ -188,7 +188,7 @@ impl Reader {
         })
     }
 
-    /// Finds a webhook of any key of the account.
+    /// Finds a webhook of any key of the account. `None` if the account has no such webhook.
     pub fn webhook_of(
         &mut self,
         account: &AccountId,
@@ -229,7 +229,8 @@ impl Reader {
             let mut unhealthy = first_listed(conn, limit, page, |webhook| {
                 webhook.failing_since.is_some() || webhook.status == WebhookStatus::Disabled
             })?;
-            // A success that is not in the row ends the failures of a webhook that is disabled.
+            // Sorts again, because the rows may lack successes. With a newer success, a disabled webhook counts as no
+            // longer failing.
             unhealthy.sort_by_key(|webhook| webhook.failing_since.is_none());
             Ok(unhealthy)
         })
@@ -262,8 +263,8 @@ impl Reader {
     }
 }
 
-/// Reads pages of `limit` rows until `limit` webhooks satisfy `is_listed`. A row that was selected because its webhook
-/// fails may lack the success that ended the failures.
+/// Reads pages of `limit` rows until `limit` webhooks satisfy `is_listed`. Checks each webhook with its newest success
+/// from the attempt log: a row that was selected as failing may lack the success that ended the failures.
 fn first_listed(
     conn: &mut AnyConnection,
     limit: u32,
@@ -308,8 +309,8 @@ fn read_with_successes(
     Ok(all)
 }
 
-/// The newest success of a webhook. diesel keeps no query with SQL text prepared, so PostgreSQL plans this query at
-/// each call. A plan that was kept since the table was empty would read the whole log.
+/// SQL expression for the time of the newest success of a webhook. diesel keeps no query with SQL text prepared, so
+/// PostgreSQL plans this query at each call. A plan that was kept since the table was empty would read the whole log.
 const NEWEST_SUCCESS: &str = "(SELECT a.at FROM attempts AS a
     WHERE substr(a.webhook_id, 24) = substr(webhooks.id, 24) AND a.webhook_id = webhooks.id
         AND a.outcome = 'succeeded' ORDER BY a.number DESC LIMIT 1)";

@@ -60,7 +60,8 @@ pub(crate) fn known_events(names: &str) -> Vec<EventKind> {
     names.split(EVENTS_SEPARATOR).filter_map(EventKind::from_name).collect()
 }
 
-/// Checks that a statement changed exactly one row. `row` names the row in the error.
+/// Returns [`Fault::Corrupt`] unless a statement changed exactly one row. `rows` is the number of changed rows, and
+/// `row` names the row in the error.
 pub(crate) fn one(rows: usize, row: &'static str) -> Result<(), Fault> {
     if rows == 1 { Ok(()) } else { Err(Fault::Corrupt(row)) }
 }

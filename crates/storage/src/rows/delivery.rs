@@ -35,8 +35,7 @@ impl DeliveryRow {
         Ok(Self { due_at, lease, ..Self::unleased(delivery)? })
     }
 
-    /// Creates the row of a delivery, but ignores its lease. Any node may claim the delivery from the time of the
-    /// event.
+    /// Creates the row of a delivery without its lease, due at the time of the event. Any node may claim the delivery.
     pub(crate) fn unleased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
         Ok(Self {
             event_id: delivery.event.id().to_string(),

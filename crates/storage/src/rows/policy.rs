@@ -1,4 +1,4 @@
-//! Rows of recipients' policies and of contacts. A contact of a key is another key to which it has sent.
+//! Rows of recipients' policies and of contacts. A contact of a key is another key to which the key has sent.
 
 use std::collections::BTreeSet;
 

@@ -16,13 +16,13 @@ pub(crate) struct RowContent {
     columns: Vec<Vec<u8>>,
 }
 
-/// Computes and verifies the tags of a database. Clones share the key. Until a key is attached, the methods that need
-/// the key fail.
+/// Computes and verifies the tags of rows in a database. Clones share the key. Until a key is attached, methods that
+/// need the key return [`StoreError::Refused`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowTags(Arc<OnceLock<Arc<dyn RowAuthenticator>>>);
 
 impl RowContent {
-    /// Begins the content of a row of this table.
+    /// Creates the content of a row of this table, without columns.
     pub(crate) fn new(table: &'static str) -> Self {
         Self { table, columns: Vec::new() }
     }
@@ -62,7 +62,8 @@ impl RowTags {
         self.require()?.tag(row.table, &row.columns)
     }
 
-    /// Returns whether a row has its tag. Logs a row that has another tag.
+    /// Returns whether `tag` is the correct tag of the row. If the tag is wrong or missing, logs an error and returns
+    /// false.
     pub(crate) fn is_valid(
         &self,
         row: &RowContent,
@@ -84,7 +85,7 @@ impl RowTags {
         Ok(is_valid)
     }
 
-    /// Returns whether the row has its tag. Also returns true if no key-encryption key is loaded, because the tag
+    /// Like [`is_valid`](Self::is_valid), but also returns true if no key-encryption key is loaded, because the tag
     /// cannot be verified then. Use this only to show or revoke a row, which a command without keys must be able to do.
     pub(crate) fn is_unsuspicious(
         &self,

@@ -19,11 +19,11 @@ pub(crate) struct FactsCache {
     webhooks: Entries<RecipientWebhooks>,
 }
 
-/// Values with the facts versions of their keys.
+/// A cache of values by API key. Each value has the facts version of its key.
 type Entries<V> = Cache<ApiKeyId, (i64, Arc<V>), Size>;
 
 impl FactsCache {
-    /// `max` limits both parts of the cache: the total [`Size`] of the keys, and that of the webhooks.
+    /// Creates an empty cache. `max` is the maximum total [`Size`] of the keys, and also of the webhooks.
     pub(crate) fn new(max: usize) -> Self {
         let weight = u64::try_from(max).unwrap_or(u64::MAX);
         Self {
@@ -32,8 +32,8 @@ impl FactsCache {
         }
     }
 
-    /// Returns those of the wanted keys and webhooks that are cached with the facts version in `versions`, the current
-    /// one.
+    /// Returns the cached facts of `keys`, and the cached webhooks of `recipients`. Omits entries whose facts version
+    /// is not the current version in `versions`.
     pub(crate) fn get(
         &self,
         keys: &[ApiKeyId],
@@ -93,7 +93,7 @@ fn add<V>(
     }
 }
 
-/// The size of an entry.
+/// Computes the size of a cache entry.
 ///
 /// - A key counts as one, and as one more for each [`ENTRIES_PER_KEY`] entries on its allowlist and blocklist.
 /// - The webhooks of a key count as their number, but as at least one.

@@ -1,5 +1,5 @@
-//! Writes the results of a batch of sends. Each threshold of a usage limit that a key reaches gives at most one event
-//! per day or month (the window of the limit).
+//! Writes the results of a batch of sends. If a key reaches a threshold (a percentage of a usage limit), stores at most
+//! one event for this threshold in the current day or month. The limit determines whether it is the day or the month.
 
 use std::collections::HashMap;
 
@@ -72,8 +72,9 @@ impl Transaction {
                 statements::add_overages(conn, &overages)?;
             }
             record_thresholds(conn, &changes.thresholds)?;
-            // The idempotency records are stored after their envelopes. If a key is already stored, `insert` deletes
-            // records without a stored envelope, and would then also delete the new records of this batch.
+            // The idempotency records are stored after their envelopes. If an idempotency key is already stored,
+            // `insert` deletes records without a stored envelope. In the other order, it would also delete the new
+            // records of this batch.
             idempotency::insert(conn, &changes.idempotency)
         })
     }

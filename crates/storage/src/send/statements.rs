@@ -1,4 +1,4 @@
-//! The SQL statements of a batch of sends, in a version for each database.
+//! The SQL statements for batches of sends. Each statement has a version for each database.
 //!
 //! PostgreSQL gets one statement with arrays, so that a batch costs one round trip. SQLite runs inside the process and
 //! gets one prepared statement for each row.

@@ -1,5 +1,5 @@
-//! Locks and updates usage rows on PostgreSQL, and the counters of stored bytes. The usage row of an API key is also the
-//! lock of the key.
+//! Locks and updates usage rows on PostgreSQL, and the counters of stored bytes. The usage row of an API key is also
+//! the lock of the key.
 //!
 //! Each batch of sends updates the rows of its senders, and an open snapshot of another session keeps all old versions
 //! of a row. Every 16th update therefore moves the row to the next generation, a part of its primary key. A look-up
@@ -67,12 +67,15 @@ pub(crate) fn lock_postgres<S: Into<String>>(
 /// Returns the text of a statement that updates usage rows by their addresses (`ctid`). The transaction must have
 /// locked the rows before, because an update by another transaction would change their addresses.
 ///
-/// The parameters are arrays with one element for each row: first the addresses, then one array for each of `columns`,
-/// which must contain `api_key_id`. `values` assigns new values to the row `u`, with the elements of the arrays as the
-/// columns of `n`.
+/// Each parameter is an array with one element for each row. The first array contains the addresses. One array for each
+/// of `columns` follows, in the same order. `columns` must contain `api_key_id`.
 ///
-/// The statement also compares `api_key_id`, so that a wrong address changes no row. `IS NOT DISTINCT FROM` cannot use
-/// an index. So PostgreSQL has only one plan: to read the row at each address.
+/// `values` is the SQL text of assignments for the clause `SET`. In this text, `u` is the row to update. `n` has one
+/// column for each array, with the element of the array for this row.
+///
+/// The statement also compares `api_key_id`, so that a wrong address changes no row. For this comparison, PostgreSQL
+/// could search an index if the operator were `=`. With `IS NOT DISTINCT FROM`, it can only read the row at each
+/// address.
 pub(crate) fn update(columns: &[&str], values: &str) -> String {
     let columns = std::iter::once(&"address").chain(columns);
     let arrays: Vec<_> = columns.map(|column| format!("unnest(?) AS {column}")).collect();

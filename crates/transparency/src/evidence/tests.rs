@@ -120,7 +120,8 @@ fn a_statement_of_another_kind_is_no_evidence() {
     assert_eq!(empty.accept(&policy(), NOW), Err(NO_ENTRY));
 }
 
-/// Accepts a file only if it says what the good evidence says: signatures can be in another order, or twice.
+/// Returns true if the policy accepts a changed file although its content differs from the good evidence. Signatures in
+/// another order, or repeated signatures, are no difference.
 fn is_falsely_accepted(text: &str) -> bool {
     let says_the_same = |other: &Evidence| {
         other.entries == good().entries && other.checkpoint.text() == good().checkpoint.text()
@@ -128,7 +129,7 @@ fn is_falsely_accepted(text: &str) -> bool {
     is_accepted(text) && !Evidence::parse(text).is_ok_and(|other| says_the_same(&other))
 }
 
-/// 5,000 files with one character replaced, removed or doubled, or with one line removed, doubled or moved.
+/// Tests 5,000 files with one character replaced, removed or doubled, or with one line removed, doubled or moved.
 #[test]
 fn no_mutation_is_falsely_accepted() {
     let text = good().to_string();

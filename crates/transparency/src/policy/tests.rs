@@ -97,7 +97,7 @@ fn a_minority_of_witnesses_does_not_suffice() {
     let (kept, _second) = note.split_once("— w2").unwrap();
     let without_second = kept.to_owned();
     proof.checkpoint = Note::parse(&without_second).unwrap();
-    // Two cosignatures of one witness are one.
+    // Two cosignatures of one witness count once.
     cosign(&mut proof.checkpoint, 1, NOW);
     let refused = policy().accept(&proof, &statement(0).entry(), NOW);
     assert_eq!(refused, Err(Refused::Quorum { counted: 1, known: 3, max_age_s: Some(600) }));
@@ -211,7 +211,7 @@ fn another_log_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Only the witnesses beyond the quorum may be changed without effect, so the proof has none.
+    /// The proof has no cosignatures beyond the quorum, because a change of these would have no effect.
     #[test]
     fn each_changed_byte_of_a_proof_is_refused(at: prop::sample::Index, byte: u8) {
         let text = proof(11, 40).to_string();

@@ -18,7 +18,8 @@ pub(crate) fn signing_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/signing"])
 }
 
-/// Derives the HMAC key for fingerprints. A fingerprint recognises a repeated request.
+/// Derives the HMAC key for fingerprints. A fingerprint is an HMAC over a request, by which a repetition of the request
+/// is recognised.
 pub(crate) fn fingerprint_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/fingerprint"])
 }

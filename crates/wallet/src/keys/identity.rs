@@ -52,8 +52,8 @@ impl Root {
         Self::unwrap_at(keyring, &row_of(key), wrapped)
     }
 
-    /// Converts an encrypted root of an earlier format, which is bound to the id of the API key only. Returns the root
-    /// bound to the account in `key` too, as [`Root::unwrap`] expects. Does not verify that this account owns the API
+    /// Converts an encrypted root of an earlier format, which is bound only to the id of the API key. The result is
+    /// also bound to the account in `key`, as [`Root::unwrap`] requires. Does not verify that this account owns the API
     /// key. Returns `None` for a root that is already bound to the account.
     pub fn adopt(
         keyring: &Keyring,

@@ -7,8 +7,8 @@ use super::{keyring::Keyring, wrapping::StorageLocation};
 use crate::WalletError;
 
 impl Keyring {
-    /// Encrypts a known text under the key of this version. The result is the mark. The stored mark shows at start-up
-    /// whether the key file still contains the same key.
+    /// Encrypts a known text under the key of this version. The result is the mark, which the caller stores in the
+    /// database. At start-up, the mark shows whether the key file still contains the same key.
     pub fn mark(&self, version: u32) -> Result<Wrapped, WalletError> {
         self.wrap_under(version, &location(&version.to_be_bytes()), MARK)
     }

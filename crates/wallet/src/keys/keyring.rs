@@ -106,8 +106,8 @@ impl Keyring {
         for (version, key) in theirs {
             keys.entry(version).or_insert_with(|| {
                 learned.push(version);
-                // Copies the key into the pool of this keyring. The pool of `other` can be in memory that is not
-                // locked, which `is_memory_locked` would not notice.
+                // Copies the key into the pool of this keyring, because `is_memory_locked` checks only this pool. The
+                // memory of the other pool may not be locked.
                 self.pool.store(&key.copy())
             });
         }

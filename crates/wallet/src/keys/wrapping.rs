@@ -22,7 +22,8 @@ use zeroize::Zeroizing;
 use super::keyring::Keyring;
 use crate::{WalletError, part_list::length_prefixed, random};
 
-/// The table, row and column of an encrypted secret. The secret does not decrypt at any other location.
+/// The table, row and column in which an encrypted secret is stored. The secret does not decrypt for any other
+/// location.
 pub(crate) struct StorageLocation<'a> {
     pub(crate) table: &'static str,
     pub(crate) row: &'a [u8],

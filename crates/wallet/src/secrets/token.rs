@@ -38,7 +38,7 @@ macro_rules! bearer_secret {
             }
 
             /// Returns the hash of a text that a client sent, to look up the secret. `None` if the prefix, the
-            /// alphabet, the length or the checksum is wrong. Such a text needs no lookup.
+            /// alphabet, the length or the checksum is wrong, so that no lookup is needed.
             pub fn hash_of(text: &str) -> Option<TokenHash> {
                 is_well_formed(Self::PREFIX, text).then(|| hash(text))
             }

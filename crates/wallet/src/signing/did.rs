@@ -35,8 +35,8 @@ fn decode(text: &str) -> Option<VerifyingKey> {
     let length = bs58::decode(encoded).onto(&mut bytes).ok()?;
     let raw = bytes.get(..length)?.strip_prefix(&MULTICODEC)?.try_into().ok()?;
     let key = VerifyingKey::from_bytes(raw).ok()?;
-    // Rejects points with a second encoding, and keys of small order: under such a key one
-    // signature is valid for many statements.
+    // Rejects non-canonical encodings, so that each key has one DID. Also rejects keys of small order, because one
+    // signature under such a key is valid for many statements.
     let is_canonical = key.to_edwards().compress().as_bytes() == raw;
     (is_canonical && !key.is_weak()).then_some(key)
 }

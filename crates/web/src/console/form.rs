@@ -1,5 +1,5 @@
-//! Extractors of the console's forms. They reject forms that pages of other sites sent, so that no handler can omit
-//! this check.
+//! Extractors of the console's forms. Each extractor rejects a form that a page of another site sent, so that no
+//! handler can omit this check.
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -22,36 +22,38 @@ use crate::dashboard::{
     response::{Flash, PageResponse},
 };
 
-/// A form without a session, such as the form to sign in.
+/// A form that needs no session, such as the form to sign in.
 pub(super) struct OpenForm {
     pub(super) state: web::Data<ConsoleState>,
     pub(super) form: Form,
 }
 
-/// A form that an operator with a valid session sent, in any role. The form contained the CSRF token of the session.
+/// A form that an operator with a valid session sent, in any role. The CSRF token in the form belongs to the session.
 pub(super) struct SessionForm {
     pub(super) user: ConsoleUser,
     form: Form,
 }
 
-/// A form for an operator's act, which changes data. The role of the operator allows changes.
+/// A form with an admin action, which changes data. Rejects an operator whose role allows no changes.
 pub(super) struct ActForm {
     pub(super) user: ConsoleUser,
     pub(super) form: Form,
 }
 
-/// The reason why an act was not performed.
+/// The reason why an admin action was not performed now.
 pub(super) enum ActFault {
     /// The form can be corrected and sent again: its page shows the reason.
     Rejected(Rejection),
-    /// The response is an error page, or for a form that was sent before, the response of the first time.
+    /// The response to send: an error page. If the form was sent before, the stored response of the first time.
     Page(PageResponse),
 }
 
 impl ActForm {
-    /// Performs the act. The audit trail records the operator, the client address and the reason. If the service
-    /// refuses the act, returns the text of the refusal for the form. If the service fails, returns an error page. If
-    /// the form was sent before, does nothing, and returns the response of the first time.
+    /// Performs the admin action. The audit trail records the operator, the client address and the reason.
+    ///
+    /// If the service refuses the action, fails with the text of the refusal for the form. If the service fails, fails
+    /// with an error page. If the form was sent before, performs nothing, and fails with the response of the first
+    /// time.
     pub(super) async fn perform<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
@@ -82,8 +84,8 @@ impl ActForm {
         form.ok_or_else(|| ActFault::Page(self.user.reject(StatusCode::FORBIDDEN, FOREIGN)))
     }
 
-    /// Returns the response to a form that was sent before: the redirect of the first time, or an error page if no
-    /// result is stored.
+    /// Returns the response to a form that was sent before: the stored redirect of the first time. If no result is
+    /// stored, returns an error page.
     async fn repetition(&self, form: &SentForm) -> PageResponse {
         let state = &self.user.state;
         match first_result(&state.admin.api.sealpost, form, RESULT_WAIT).await {
@@ -92,8 +94,8 @@ impl ActForm {
         }
     }
 
-    /// Returns the reason for the act. Rejects the form if the reason is empty or too long. The rejection names the
-    /// field `reason-` with the name of the form, because a page can have several forms.
+    /// Returns the operator's reason for the action. Rejects the form if the reason is empty or too long. The rejection
+    /// names the field `reason-NAME`, in which `NAME` is the name of the form, because a page can have several forms.
     pub(super) fn reason(&self) -> Result<String, ActFault> {
         let reason = self.form.text("reason");
         if check_reason(reason).is_ok() {
@@ -103,8 +105,8 @@ impl ActForm {
         Err(ActFault::Rejected(Rejection::field(&field, NO_REASON)))
     }
 
-    /// Redirects to `path`, whose page confirms the act, and stores this response for a repetition of the form. Called
-    /// after [`Self::perform`] succeeded.
+    /// Redirects to `path`, whose page shows `notice`. Also stores this response, in case the browser sends the form
+    /// again. Called after [`Self::perform`] succeeded.
     pub(super) async fn done(&self, path: &str, notice: &str) -> PageResponse {
         let state = &self.user.state;
         let flash = Flash::notice(path, notice);

@@ -98,7 +98,7 @@ impl ConsoleUser {
     }
 }
 
-/// Redirects to the sign-in page. If the request is a form of an act, the page says that nothing was done.
+/// Redirects to the sign-in page. If the request is a form with an admin action, the page shows that nothing was done.
 fn redirect_to_sign_in(state: &ConsoleState, request: &HttpRequest) -> PageResponse {
     let is_act = request.method() == Method::POST && !request.path().ends_with("/sign-out");
     let path = if is_act { "/console/sign-in?ended=1" } else { "/console/sign-in" };
@@ -111,8 +111,8 @@ impl ConsoleUser {
     pub(super) fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let state = console_state(request)?;
         let access = &state.admin.access;
-        // If the request has no cookie, the response deletes no cookie. The browser may still have a session, because
-        // it sends no `SameSite=Strict` cookie if the user follows a link from another site.
+        // Deletes no cookie if the request has none. The browser may still have a session, because it does not send a
+        // `SameSite=Strict` cookie if the user follows a link from another site.
         let token = cookie::session(&state)
             .value_in(request)
             .ok_or_else(|| redirect_to_sign_in(&state, request))?;

@@ -1,4 +1,4 @@
-//! The state of a webhook as one word, for labels and colours on the pages.
+//! The state of a webhook as one word, such as `failing`, for the labels and colours on pages.
 
 use sealpost_domain::{DisabledReason, WebhookStatus};
 use sealpost_service::{RecentAttempts, WebhookReport, WebhookView};

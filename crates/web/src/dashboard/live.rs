@@ -65,14 +65,16 @@ impl LiveStreams {
         self.stopping.send_replace(true);
     }
 
-    /// Opens a stream. If the account has reached its limit, ends its oldest stream, because the browser of that stream
-    /// may have disconnected unnoticed. If the node has reached its limit, ends the oldest stream of the account with
-    /// the most streams. If several accounts have the most streams, selects a stream of the client network with the
-    /// most streams.
+    /// Opens a stream. Ends another stream if a limit is reached:
+    /// - If the account has reached its limit, ends its oldest stream. The browser of that stream may have disconnected
+    ///   unnoticed.
+    /// - If the node has reached its limit, ends the oldest stream of the account with the most streams. If several
+    ///   accounts have the most streams, selects a stream of the client network with the most streams.
     ///
-    /// So an account without a stream always gets one, even if an attacker has many accounts. Returns `None` if the
-    /// node has reached its limit, this account has a stream and no account has more. Also returns `None` if live
-    /// streams are turned off, or if the node is shutting down.
+    /// So an account without a stream can always open one, even if an attacker has many accounts.
+    ///
+    /// Returns `None` if the node has reached its limit, this account has a stream and no account has more. Also
+    /// returns `None` if live streams are turned off, or if the node is shutting down.
     pub(super) fn open(
         self: &Arc<Self>,
         account: AccountId,
@@ -101,8 +103,8 @@ impl LiveStreams {
     }
 }
 
-/// Returns the index of the stream that ends so that an account with `of_account` streams can open one. Returns `None`
-/// if that account has a stream and no account has more.
+/// Returns the index of the stream to end, so that another account can open one. `of_account` is the number of streams
+/// of that other account. Returns `None` if it has a stream and no account has more.
 fn yielding(open: &[OpenStream], of_account: usize) -> Option<usize> {
     let mut by_account = HashMap::<_, usize>::new();
     let mut by_network = HashMap::<_, usize>::new();

@@ -180,8 +180,9 @@ where
     web::post().to(Detached(handler))
 }
 
-/// The handler of a form, which runs to its end. actix-web drops other handlers if the browser closes the connection,
-/// for example after a second click. The act of the form would then be done without its result being stored.
+/// The handler of a form. Runs to its end even if the browser closes the connection, for example after a second click.
+/// actix-web drops other handlers in this case. For a form, the action could then be performed without its result being
+/// stored.
 #[derive(Clone)]
 struct Detached<H>(H);
 

@@ -44,13 +44,15 @@ pub(super) struct SignedInUser {
 }
 
 /// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
-/// apply. A thief who uses up this limit with a stolen session can therefore not keep the owner from ending the
-/// session. A flood of such requests waits for slots instead.
+/// apply here: an attacker with a stolen session could use up the limit, so that the owner could not end this session.
+/// If such requests are too frequent, they wait for one of a few slots.
 pub(super) struct EndingUser(SignedInUser);
 
 impl EndingUser {
-    /// Returns the user, and the slot that the request must keep until its end; `None` below the limit. Called after
-    /// the form was read, so that a client that sends slowly takes no slot.
+    /// Returns the user and a slot. `None` as the slot if the session has sent few such requests. Otherwise waits for a
+    /// slot, which the caller must keep until the end of the request.
+    ///
+    /// Called after the form was read, so that a client that sends slowly occupies no slot.
     pub(super) async fn start(&self) -> (&SignedInUser, Option<OwnedSemaphorePermit>) {
         let Self(user) = self;
         (user, admit_ending(&user.app.api, user.session.token_hash()).await)
@@ -65,7 +67,7 @@ impl SignedInUser {
         let sign_in = sign_in_path(&app, request);
         let to_sign_in = || PageResponse::redirect_to_sign_in(&app, &sign_in);
         let token = cookie::session(&app).value_in(request);
-        // Deletes no cookie. If the request has no cookie, the browser may still have a session, because it sends no
+        // Deletes no cookie if the request has none. The browser may still have a session, because it does not send a
         // `SameSite=Lax` cookie with a form of another site.
         let token = token.ok_or_else(|| PageResponse::redirect(&app.site, &sign_in))?;
         let form_token = form_token(&token).ok_or_else(to_sign_in)?;
@@ -94,8 +96,8 @@ impl SignedInUser {
         result.await.map_err(|error| self.error_response(&error))
     }
 
-    /// Performs an act of the owner on a key. The inner error is an error of the act. The outer error is an error page,
-    /// or a redirect to the sign-in page if the session has ended.
+    /// Performs an action of the owner on a key. The inner error is an error of the action. The outer error is an error
+    /// page, or a redirect to the sign-in page if the session has ended.
     pub(super) async fn act<T>(
         &self,
         key: &ApiKeyId,
@@ -105,8 +107,8 @@ impl SignedInUser {
         self.ask(async |owner| Ok(act(sealpost, &owner.acting_on(key)).await.result)).await
     }
 
-    /// Returns the reason of a refused act, for the page of its form. If the service failed instead, returns the error
-    /// page as the error.
+    /// Returns the reason of a refused action, for the page of its form. If the service failed instead, fails with the
+    /// error page.
     pub(super) fn rejection(&self, error: &Error) -> Result<Rejection, PageResponse> {
         let refusal = error.refusal().map(Rejection::from);
         refusal.ok_or_else(|| PageResponse::service_error(self.frame(), error))
@@ -118,8 +120,9 @@ impl SignedInUser {
         Ok(!self.ask(async |owner| owner.is_confirmed().await).await?)
     }
 
-    /// Checks the login secret in the form. Needs no secret if the user entered it within the last five minutes. A
-    /// missing or wrong secret is the inner error. The outer error is an error page or a redirect to the sign-in page.
+    /// Checks the login secret in the form. Accepts a form without the secret if the user entered the secret within the
+    /// last five minutes. The inner error is the rejection of a missing or wrong secret. The outer error is an error
+    /// page or a redirect to the sign-in page.
     ///
     /// A wrong secret counts as a failed login of the client address.
     pub(super) async fn confirm(
@@ -149,8 +152,8 @@ impl SignedInUser {
         }))
     }
 
-    /// Verifies a login secret. A wrong secret counts as a failed login of the client address. After a wrong secret,
-    /// the activity log names the action `attempted`, and `wrong` is the text of the rejection.
+    /// Verifies a login secret. A wrong secret counts as a failed login of the client address. In this case, the
+    /// activity log records `attempted` as the attempted action, and the rejection has the text `wrong`.
     pub(super) async fn verify_secret(
         &self,
         request: &HttpRequest,
@@ -214,8 +217,9 @@ impl SignedInUser {
     }
 }
 
-/// Returns the path of the sign-in page for a request whose session has ended. The page leads back to the requested
-/// page. After a form, it says that nothing was done, and leads back to the page of the form.
+/// Returns the path of the sign-in page for a request whose session has ended. After the sign-in, the browser returns
+/// to the requested page. If the request was a form, the sign-in page shows that nothing was done, and the browser
+/// returns to the page of the form.
 fn sign_in_path(app: &WebState, request: &HttpRequest) -> String {
     let is_form = request.method() == Method::POST
         && request.path() != "/dashboard/sign-out"
@@ -264,6 +268,6 @@ impl FromRequest for EndingUser {
 /// The number of pages that one form counts as in the rate limit. Forms cost more than pages, because they may sync the
 /// disk, resolve a host name, or start thousands of deliveries.
 const FORM_COST: u32 = 4;
-/// The action that the activity log names after a wrong secret.
+/// The name of the attempted action in the activity log after a wrong secret.
 const ATTEMPTED: &str = "confirmation on the dashboard";
 const NOTHING_DONE: &str = "The login secret is wrong. Nothing was done.";

@@ -81,7 +81,8 @@ pub(super) fn attempt_result(attempt: &DeliveryView) -> String {
     }
 }
 
-/// Explains why a delivery that has not ended gets no attempt. `None` if it gets attempts, or if it has ended.
+/// Explains why the service makes no attempt for a pending or failed delivery: its webhook is disabled or paused.
+/// `None` in all other cases.
 pub(super) fn why_no_attempt(entry: &EventLogEntry) -> Option<&'static str> {
     if !matches!(entry.delivery.outcome, "pending" | "failed") {
         return None;
@@ -171,7 +172,7 @@ pub(super) fn url_parts(url: &str) -> impl Iterator<Item = &str> {
     short_url(url).split_inclusive(['/', '.', '?', '&'])
 }
 
-/// Returns the description of a webhook, unless readers would see nothing of it.
+/// Returns the description of a webhook. `None` if the description has only spaces and invisible characters.
 pub(crate) fn visible(description: Option<&Description>) -> Option<&Description> {
     description.filter(|description| !description.is_blank())
 }
@@ -184,7 +185,8 @@ pub(super) fn name_parts(webhook: &WebhookView) -> impl Iterator<Item = &str> {
     name.split_inclusive('.')
 }
 
-/// Names a correspondent: by its label, its handle, or its shortened id.
+/// Returns the name of a correspondent (another party of an event or envelope): its label, its handle, or its shortened
+/// id.
 pub(super) fn name_of(party: &Correspondent) -> String {
     match (&party.label, &party.handle) {
         (Some(label), _) => label.to_string(),

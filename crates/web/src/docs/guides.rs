@@ -52,8 +52,8 @@ pub(super) fn headings() -> impl Iterator<Item = (&'static Guide, Vec<Heading>)>
     all().map(|guide| (guide, markdown::headings(guide.markdown)))
 }
 
-/// Returns the program that a guide shows after a comment with the name of a file. Returns `None` if there is no such
-/// guide or comment.
+/// Returns the program in a guide that follows the HTML comment with the name `file`. Returns `None` if there is no
+/// such guide or comment.
 pub(super) fn quoted_file(guide: &str, file: &str) -> Option<&'static str> {
     let guide = all().find(|other| other.name == guide)?;
     let (_, block) = guide.markdown.split_once(&format!("<!-- {file} -->\n```"))?;

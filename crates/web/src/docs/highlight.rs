@@ -1,6 +1,6 @@
 //! Marks the comments, strings, keywords and numbers of example code, so that the stylesheet can colour them.
 //!
-//! This is no parser: it knows just enough of each language for the examples.
+//! The rules are simple patterns and no parser. They suffice for the languages and code in the examples.
 
 use std::fmt::Write as _;
 
@@ -29,13 +29,13 @@ pub(crate) fn html(language: &str, code: &str) -> String {
     html
 }
 
-/// The tokens of a language, as far as they have a colour.
+/// The rules that find the coloured tokens of a language.
 struct Syntax {
-    /// The names of the language, after the fence of a code block and on a tab.
+    /// The names of the language: in the fence of a code block, and on a tab.
     languages: &'static [&'static str],
     /// The beginning and the end of each kind of comment.
     comments: &'static [(&'static str, &'static str)],
-    /// The quotes of strings. Longer ones come first.
+    /// The quotation marks that begin and end strings. Longer marks come first, so that `"""` is not read as `"`.
     quotes: &'static [&'static str],
     /// True for a shell, which has flags, commands inside `"`, and no escapes inside `'`.
     is_shell: bool,
@@ -104,7 +104,7 @@ impl Syntax {
                 symbol => symbol.len_utf8(),
             };
         };
-        // The name of a member in JSON keeps the colour of text.
+        // Gives the name of a JSON member no mark, so that only values are coloured.
         let is_name = self.keywords == JSON && rest.split_at(length).1.starts_with(':');
         Some((length, (!is_name).then_some("string")))
     }
@@ -126,7 +126,7 @@ impl Syntax {
     }
 }
 
-/// Returns the length of the part whose characters are all accepted.
+/// Returns the length in bytes of the longest prefix of `text` whose characters are all accepted.
 fn end_of(text: &str, accepts: impl Fn(char) -> bool) -> usize {
     text.find(|it| !accepts(it)).unwrap_or(text.len())
 }
@@ -166,7 +166,7 @@ const SYNTAXES: [Syntax; 8] = [
     Syntax {
         languages: &["rust", "Rust"],
         comments: &[("//", "\n")],
-        // Without the single quote, because it also begins a lifetime.
+        // Omits the single quote, because in Rust it also begins a lifetime.
         quotes: &["\""],
         is_shell: false,
         has_long_strings: true,

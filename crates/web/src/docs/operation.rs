@@ -141,8 +141,8 @@ impl Operation<'_> {
         )
     }
 
-    /// Returns the tabs of an endpoint (the calls of the clients, then the requests for curl) or of an event (its body,
-    /// then the programs that receive it).
+    /// Returns the tabs with the examples. An endpoint has the calls of the clients, then the requests for curl. An
+    /// event has its body, then the programs that receive it.
     fn request_tabs(&self, document: &Value, access: Access, request: Option<&Value>) -> Vec<Tab> {
         let event = self
             .is_event()
@@ -163,8 +163,8 @@ impl Operation<'_> {
             .collect()
     }
 
-    /// Returns a curl command for each example of the request, with the recommended credentials. Shows the first
-    /// example with other credentials too.
+    /// Returns a curl command with the recommended credentials for each example of the request. For the first example,
+    /// also returns the commands with the other allowed credentials.
     fn commands(&self, document: &Value, access: Access, request: Option<&Value>) -> Vec<Example> {
         let url = format!("{}{}", text(document, "/servers/0/url"), self.example_path());
         let bodies = request.and_then(|content| content.get("examples")).and_then(Value::as_object);

@@ -1,5 +1,5 @@
-//! The API reference: a list of all endpoints and events, and a page for each. It is rendered only from the OpenAPI
-//! document, so both always agree.
+//! The API reference: a list of all endpoints and events, and a page for each. The pages are rendered only from the
+//! OpenAPI document, so they always agree with the document.
 
 use std::collections::{HashMap, HashSet};
 
@@ -50,8 +50,8 @@ fn operation_page(
         .render(&main)
 }
 
-/// Returns the error codes that at least three of four endpoints have in common. The page of an endpoint folds the list
-/// of these codes, so that readers see its other codes first.
+/// Returns the error codes that at least three quarters of the endpoints have. The page of an endpoint shows these
+/// codes in a collapsed list, so that readers see the other codes of the endpoint first.
 fn common_codes<'a>(operations: &[&'a OperationDetails]) -> HashSet<&'a str> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for error in operations.iter().flat_map(|operation| &operation.errors) {

@@ -141,8 +141,8 @@ fn is_error_code(value: &Value) -> bool {
     Code::ALL.into_iter().any(|code| value == code.as_str())
 }
 
-/// Returns the values of an enumeration with their meanings, as a list. Empty if the description of the schema does not
-/// have the meaning of each value, as in "Kinds. `a`: The first. `b`: The second."
+/// Returns the values of an enumeration with their meanings, as an HTML list. The meanings are parts of the schema's
+/// description, such as "Kinds. `a`: The first. `b`: The second." Empty if a value has no meaning there.
 fn meanings(schema: &Value) -> String {
     let (about, choices) = (about(schema), choices(schema));
     let start =

@@ -17,8 +17,8 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 
 async fn landing(app: web::Data<WebState>, request: HttpRequest) -> HttpResponse {
     let mut response = app.landing.page().respond(&request);
-    // Only clients that name HTML in `Accept` get the page. With `Vary`, an HTTP cache does not serve the page to other
-    // clients.
+    // Only clients whose `Accept` header has `text/html` get the page. With `Vary`, an HTTP cache does not serve the
+    // page to other clients.
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
     response
 }

@@ -79,9 +79,9 @@ fn alternating(ips: Vec<IpAddr>) -> impl Iterator<Item = IpAddr> {
     pairs.flatten().flatten()
 }
 
-/// Connects to the first address that accepts a connection. The attempt at an address begins when the attempt before
-/// has failed, or after [`ATTEMPT_DELAY`] (RFC 8305, section 5). An address that stays silent therefore blocks no
-/// other.
+/// Tries the addresses in order, and returns the first connection that opens. The attempt at the next address starts
+/// when an attempt fails, or [`ATTEMPT_DELAY`] after the attempt before (RFC 8305, section 5). An address that does not
+/// respond therefore delays the others only briefly.
 async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream, ConnectFailure> {
     let mut ips = ips.peekable();
     let mut attempts = FuturesUnordered::new();
@@ -102,8 +102,8 @@ async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream,
 }
 
 /// Returns the failure to report if several addresses have failed: `earlier`, or the failure `error` of the latest
-/// address. A fault of this node takes precedence over a failure of the receiver, unless the fault concerns one address
-/// only.
+/// address. A fault of this node takes precedence over a failure of the receiver, unless the [fault concerns one
+/// address only](LocalFault::is_of_one_address).
 fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure {
     match (earlier, LocalFault::new(&error)) {
         (Some(ConnectFailure::Local(fault)), _) if !fault.is_of_one_address() => fault.into(),
@@ -115,7 +115,7 @@ fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure
     }
 }
 
-/// Time after which the next address is tried as well.
+/// Time after which the attempt at the next address starts, while the earlier attempts continue.
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 #[cfg(test)]

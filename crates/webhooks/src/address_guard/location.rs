@@ -1,7 +1,7 @@
 //! Checks the URLs of webhooks.
 //!
 //! The WHATWG parser converts every notation of an address (decimal, octal, hexadecimal, short) into the canonical one.
-//! The canonical URL is checked, stored and used.
+//! Only the canonical URL is checked, stored and used, so another notation cannot hide a forbidden address.
 
 use std::net::{IpAddr, Ipv4Addr};
 

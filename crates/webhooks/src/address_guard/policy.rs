@@ -17,7 +17,7 @@ pub struct AddressPolicy {
 }
 
 impl AddressPolicy {
-    /// Returns the addresses of a host to connect to. `None` if any of them is forbidden.
+    /// Returns those of the `ips` of a host to which a connection may be attempted. `None` if one of them is forbidden.
     pub(crate) fn dialable(&self, mut ips: Vec<IpAddr>) -> Option<Vec<IpAddr>> {
         // Ignores NAT64 addresses if the host also has IPv4 addresses. Name servers with DNS64 add a NAT64 address to
         // such hosts.

@@ -80,8 +80,8 @@ impl NameResolver for SystemResolver {
             let both = both_families(addresses(RecordType::A), addresses(RecordType::AAAA));
             let found = timeout(RESOLVE_TIMEOUT, both).await.unwrap_or_default();
             if found.is_empty() {
-                // The resolver does not report that it could not open a socket. Opens another socket to detect such a
-                // fault.
+                // The error of the resolver does not show whether this node failed to open a socket. Opens another
+                // socket to detect such a fault.
                 return Err(
                     LocalFault::probe().map_or(ResolveFailure::Unresolved, ResolveFailure::Local)
                 );
@@ -92,8 +92,8 @@ impl NameResolver for SystemResolver {
     }
 }
 
-/// Returns the addresses of both families. As soon as one family has addresses, waits for the other family for at most
-/// [`RESOLUTION_DELAY`].
+/// Returns the IPv4 and the IPv6 addresses. As soon as one of the two lookups has found addresses, waits for the other
+/// for at most [`RESOLUTION_DELAY`].
 async fn both_families(
     v4: impl Future<Output = Vec<IpAddr>>,
     v6: impl Future<Output = Vec<IpAddr>>,
@@ -122,8 +122,8 @@ fn options() -> ResolverOpts {
 
 /// Maximum time to resolve one name, with all its queries.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
-/// Time to wait for the addresses of one family if there are addresses of the other one (RFC 8305, section 3). Name
-/// servers exist that never respond to queries for IPv6 addresses.
+/// Time to wait for the addresses of one family (IPv4 or IPv6) after the other family has returned addresses (RFC 8305,
+/// section 3). Some name servers never respond to queries for IPv6 addresses.
 const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(1);
 const QUERY_ATTEMPTS: usize = 2;

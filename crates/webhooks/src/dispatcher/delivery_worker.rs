@@ -55,7 +55,7 @@ pub(super) struct DeliveryWorker {
     in_flight: HashMap<Id, RunningAttempt>,
     /// Deliveries to [relays](crate::relay) without a connection to this node, to be returned to the database.
     awaiting_relay: Vec<HeldDelivery>,
-    /// The time of the newest line in the log about a fault of this node.
+    /// The time at which a fault of this node was last logged.
     local_fault_logged_at: Option<Timestamp>,
 }
 

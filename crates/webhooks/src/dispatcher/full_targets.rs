@@ -42,7 +42,7 @@ impl FullTargets {
     }
 
     /// Returns all full targets, so that the next claim (lease) of due deliveries skips them. A later
-    /// [`sleep`](Self::sleep) returns early only for targets that are no longer full after this call.
+    /// [`sleep`](Self::sleep) returns early only if a target stops being full after this call.
     pub(super) fn take(&self) -> Vec<WebhookId> {
         let mut state = self.state.lock();
         state.has_room = false;

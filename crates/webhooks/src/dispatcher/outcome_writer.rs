@@ -1,5 +1,5 @@
-//! Writes the outcomes of attempts to the database. One thread stores all outcomes that have arrived in one
-//! transaction.
+//! Writes the outcomes of attempts to the database. One thread collects the outcomes that have arrived, and stores them
+//! in a single transaction.
 
 use std::{
     sync::{Arc, mpsc::Receiver},
@@ -135,8 +135,9 @@ fn log_lost(outcomes: usize) {
     );
 }
 
-/// Returns the due time of a delivery whose outcome cannot be recorded. The pause is the age of the event within two
-/// bounds. The pause therefore doubles with each further attempt, although these attempts are not counted.
+/// Returns the due time of a delivery whose outcome cannot be recorded. The pause is as long as the event is old, but
+/// at least [`UNRECORDED_PAUSE_MIN`] and at most [`UNRECORDED_PAUSE_MAX`]. At each further attempt the event is about
+/// twice as old. The pause therefore doubles, although these attempts are not counted.
 fn postponed_to(result: &AttemptResult) -> Timestamp {
     let age = result.at.since(result.id.event_id.timestamp());
     result.at.plus(age.clamp(UNRECORDED_PAUSE_MIN, UNRECORDED_PAUSE_MAX))

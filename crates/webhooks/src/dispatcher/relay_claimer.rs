@@ -27,7 +27,7 @@ pub(super) struct RelayClaimer {
     /// Relays that may have waiting deliveries.
     backlog: HashSet<WebhookId>,
     searched_at: Timestamp,
-    /// The last webhook that an unfinished search has found.
+    /// The webhook after which an unfinished search continues. `None` if no search is unfinished.
     search_after: Option<WebhookId>,
 }
 
@@ -57,7 +57,7 @@ impl RelayClaimer {
         let mut outage = OutageLog::new("claim for relays");
         while !self.shared.shutdown.is_raised() {
             let has_more = match self.step() {
-                // Without a query, the end of an outage is not known.
+                // A step without a query does not show whether an outage has ended.
                 Ok(None) => None,
                 step => outage.record(step).flatten(),
             };
@@ -134,8 +134,9 @@ impl RelayClaimer {
 
 /// Time between two look-ups of new deliveries.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// A look-up reads deliveries that became due within this time. Longer than a transaction, so that a delivery is not
-/// committed after the last look-up that would read it.
+/// A look-up reads deliveries that became due within this time. The time is longer than a transaction takes, because a
+/// new delivery becomes visible only at the commit. A later look-up therefore still reads a delivery with a late
+/// commit.
 const ARRIVALS_WINDOW: Duration = Duration::from_secs(2);
 /// Maximum number of deliveries that one look-up reads, newest first.
 const ARRIVALS_MAX: usize = 2_000;

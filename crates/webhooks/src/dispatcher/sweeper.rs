@@ -121,9 +121,9 @@ enum Claimed {
     TargetCapped,
 }
 
-/// Shortens the pause before the next claim: the pause is `sweep_every` divided by this number. Applies in two cases: a
-/// target reached its limit of deliveries per claim, or no capacity was free. The short pause still allows full
-/// throughput, and is long enough that the deliveries of a hanging target do not fill the memory.
+/// Divisor of `sweep_every` for a short pause before the next claim. The short pause applies if a target has reached
+/// its limit of deliveries per claim, or if no capacity was free. It still allows full throughput, and is long enough
+/// that the deliveries of a hanging target do not fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 #[cfg(test)]

@@ -69,8 +69,8 @@ impl TestSender {
     }
 
     /// Sends a test event on a new connection. The test therefore includes the name lookup, the TCP connection and the
-    /// TLS handshake. Drops `finish` if no request can be built: this is a fault of the service and no result of the
-    /// test.
+    /// TLS handshake. If the secret cannot be decrypted or the request cannot be built, drops `finish` without calling
+    /// it, because such a fault of the service is not a result of the test.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
         let sender =
             TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());

@@ -62,8 +62,9 @@ pub(crate) struct ClientFactory {
 /// Webhooks with the same origin share a pool, as in a browser. A service that receives for many keys therefore does
 /// not need a connection, with a TLS handshake, for each webhook.
 ///
-/// A pool is closed with the last of its [`HttpClient`]s. awc checks an idle connection only at the next request to the
-/// same host, so one pool for all hosts would keep sockets open for receivers that get no more requests.
+/// A pool closes its connections when the last of its [`HttpClient`]s is dropped. A single pool for all hosts would
+/// keep sockets open for receivers that get no more requests, because awc checks an idle connection only at the next
+/// request to the same host.
 #[derive(Default)]
 pub(crate) struct ConnectionPools(RefCell<HashMap<String, Weak<Client>>>);
 
@@ -177,7 +178,8 @@ impl HttpClient {
     }
 }
 
-/// Returns the same URL with the scheme `http`, because [`TargetConnector`] opens the TLS sessions.
+/// Returns the same URL with the scheme `http` and an unchanged port. The HTTP client must not open TLS sessions,
+/// because [`TargetConnector`] opens them.
 fn plain(mut url: Url) -> Option<Url> {
     let port = url.port_or_known_default();
     url.set_scheme("http").ok()?;

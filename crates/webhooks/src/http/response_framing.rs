@@ -1,8 +1,9 @@
-//! Decides what the bytes of a receiver mean: the final response, its end, and whether the connection may be reused.
+//! Parses the bytes that a receiver sends. Finds the final response and its end, and decides whether the connection may
+//! be reused.
 //!
-//! Pure: bytes in, bytes out, no I/O. [`ResponseFraming`] removes interim responses (1xx) and rewrites the final
-//! response to a form with exactly one meaning. The HTTP client awc takes the first head as the response, and reuses a
-//! connection after a response without a length. For the rewritten response, this behaviour of awc is correct.
+//! Does no I/O: takes bytes and returns bytes. [`ResponseFraming`] removes interim responses (1xx), and rewrites the
+//! final response to a form with exactly one meaning. The HTTP client awc takes the first head as the response, and
+//! reuses a connection after a response without a length. For the rewritten response, this behaviour of awc is correct.
 
 mod chunked;
 mod fault;
@@ -43,18 +44,19 @@ enum State {
     Ended,
 }
 
-/// How a body ends.
+/// The rule for the end of a body.
 #[derive(Debug)]
 enum Body {
     Chunked(ChunkedBody),
-    /// After this number of bytes.
+    /// The body ends after this number of bytes.
     Length(u64),
-    /// With the connection.
+    /// The body ends when the receiver closes the connection.
     ToEnd,
 }
 
 impl ResponseFraming {
-    /// Expects a response, unless one is expected already. Must be called before each write to the connection.
+    /// Prepares for the response to a further request. Has no effect if a response is already expected. Must be called
+    /// before each write to the connection.
     pub(super) fn expect_response(&mut self) {
         if matches!(self.state, State::Idle) {
             *self = Self { head: mem::take(&mut self.head), ..Self::default() };
@@ -66,7 +68,7 @@ impl ResponseFraming {
         self.is_last = true;
     }
 
-    /// Whether the rest of the connection is to be ignored.
+    /// Whether all further bytes of the connection are ignored.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, State::Ended)
     }
@@ -115,8 +117,8 @@ impl ResponseFraming {
                 output.extend_from_slice(input);
                 (&[][..], false)
             }
-            // No request asked for these bytes. Ends the connection, because a later response could be matched to the
-            // wrong request.
+            // The receiver sent these bytes without a request. Ends the connection, because a later response could be
+            // matched to the wrong request.
             State::Idle | State::Ended => {
                 self.state = State::Ended;
                 (&[][..], false)
@@ -173,7 +175,11 @@ impl ResponseFraming {
         }
     }
 
-    /// Drops an interim head. Writes a final head.
+    /// Parses a complete head. Ignores an interim head (1xx). Appends a final head to `output` in rewritten form, and
+    /// then expects its body.
+    ///
+    /// Fails if the head is malformed or has too many fields, or if its status or `Content-Length` is not allowed. The
+    /// status 101 is not allowed.
     fn parse_head(&mut self, head: &[u8], output: &mut Vec<u8>) -> Result<(), ResponseFault> {
         let mut fields = [EMPTY_HEADER; FIELDS_MAX];
         let mut response = Response::new(&mut fields);
@@ -220,8 +226,8 @@ fn body_of(status: u16, minor: u8, fields: &[Header<'_>]) -> Result<(Body, bool)
     let codings: Vec<&[u8]> = codings.collect();
     match codings.last() {
         Some(coding) if coding.eq_ignore_ascii_case(b"chunked") => {
-            // Chunks take precedence over `Content-Length`. With a length, other codings or HTTP/1.0, the receiver may
-            // have meant another end of the body, so the connection is not reused.
+            // Chunks take precedence over `Content-Length`. If the response also has a length or another coding, or is
+            // HTTP/1.0, the receiver may have meant another end of the body. The connection is then not reused.
             let is_plain = codings.len() == 1 && minor > 0 && !has_field(fields, "content-length");
             Ok((Body::Chunked(ChunkedBody::default()), !(persists && is_plain)))
         }

@@ -13,11 +13,11 @@ use tokio_rustls::client::TlsStream;
 
 use super::response_framing::{ResponseFault, ResponseFraming};
 
-/// A connection for the HTTP client awc. awc takes the first head as the response, and then returns the connection to
-/// its pool.
+/// A connection for the HTTP client awc. The stream rewrites each final response to an unambiguous form.
 ///
-/// The stream removes interim responses, and rewrites each final response to an unambiguous form. After a response that
-/// must be the last one on the connection, the stream ends, so that no request gets the response of another one.
+/// awc would take an interim response (1xx) as the response to its request, so the stream removes interim responses.
+/// awc would also reuse a connection after a response that must be its last one. The stream therefore ends after such a
+/// response. Otherwise a later request could get the response to another request.
 #[derive(Debug)]
 pub struct ResponseStream {
     transport: Transport,

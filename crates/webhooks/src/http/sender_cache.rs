@@ -32,7 +32,7 @@ impl SenderCache {
         self.by_target.get(&id).map(|cached| &cached.sender)
     }
 
-    /// Adds a sender. While the cache is too large, evicts the least recently used idle sender, because each idle
+    /// Adds a sender. If the cache is full, first evicts the least recently used idle senders, because each idle
     /// connection is an open socket.
     pub(crate) fn insert(&mut self, id: WebhookId, sender: Rc<TargetSender>) {
         while self.by_target.len() >= self.max

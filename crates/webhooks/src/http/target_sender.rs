@@ -37,7 +37,9 @@ impl TargetSender {
         Arc::ptr_eq(&self.target, target) || self.target == *target
     }
 
-    /// Sends a request. Fails if this node cannot send requests, for a reason that the target does not cause.
+    /// Sends a request and returns the report of the attempt. If the address policy forbids the URL, the report is the
+    /// failure `BlockedAddress`. Returns an [`Unsent`] error if the attempt could not be made for a reason that the
+    /// target did not cause.
     pub(crate) async fn send(&self, request: SignedRequest) -> Result<AttemptReport, Unsent> {
         let Some(client) = &self.client else {
             return Ok(AttemptReport::failed(AttemptFailure::BlockedAddress));

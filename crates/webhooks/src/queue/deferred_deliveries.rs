@@ -4,9 +4,9 @@
 //! When the target responds, its deferred deliveries become due earlier. Retries of failed attempts are not tracked, so
 //! a response never makes a retry due earlier.
 //!
-//! Owners of a receiver that was down would miss this module: their backlog would wait for 45 s or more after the
-//! receiver has recovered. The module costs memory for at most [`max`](DeferredDeliveries::new) deliveries, and nothing
-//! while all receivers respond.
+//! Without this module, the backlog of a receiver that was down would wait for 45 s or more after the receiver has
+//! recovered. The module uses memory for at most [`max`](DeferredDeliveries::new) deliveries, and none while all
+//! receivers respond.
 
 use std::{
     collections::{HashMap, VecDeque},

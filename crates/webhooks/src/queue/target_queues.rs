@@ -203,7 +203,8 @@ impl TargetQueues {
         transition
     }
 
-    /// Lets waiting targets send requests again. These targets wait because their host had reached a limit of requests.
+    /// Lets targets send requests again that wait because their host had reached a limit of requests. Called once a
+    /// second, because the limit per minute ends without an event.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);
@@ -236,8 +237,8 @@ impl TargetQueues {
         queue
     }
 
-    /// Resets the health of relays that did not respond, because they have connected again. A relay that has responded
-    /// since then keeps its health.
+    /// Resets the health and the circuit breakers of unresponsive relays, because their receivers have connected again.
+    /// All other relays keep their health.
     pub(crate) fn reconnect(&mut self, relays: &[WebhookId]) {
         for id in relays {
             if let Some(state) = self.by_id.get_mut(id)

@@ -27,8 +27,8 @@ impl RetrySchedule {
     }
 }
 
-/// Adds up to a fifth of the pause, in proportion to the random number `jitter`. Jitter subtracts nothing, so no retry
-/// is early.
+/// Adds up to a fifth of the pause, in proportion to the random number `jitter`. Never shortens a pause, so no retry is
+/// early.
 pub(super) fn with_jitter(pause: Duration, jitter: u32) -> Duration {
     let full_scale = u128::from(u32::MAX) * JITTER_DIVISOR;
     let extra_ms = pause.as_millis() * u128::from(jitter) / full_scale;

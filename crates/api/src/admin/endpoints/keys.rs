@@ -94,7 +94,7 @@ struct SetPlanRequest {
 /// The plan that a request selects.
 struct PlanChoice {
     api_key_id: ApiKeyId,
-    /// The selected plan, if its limits are fixed. `None` selects the plan enterprise, with the limits in `agreement`.
+    /// The selected plan, if its limits are fixed. `None` for the plan enterprise, whose limits are in `agreement`.
     fixed: Option<Plan>,
     agreement: Agreement,
     reason: Reason,

@@ -13,7 +13,7 @@ use crate::{
 
 async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
     let mut document = app.issuer.did_document();
-    // The signing keys are in memory. If the database is unavailable, the document lacks only the key of the log.
+    // If the database is unavailable, serves the document without the key of the log. The signing keys are in memory.
     if let Ok(Some(key)) = app.sealpost.transparency_log.key().await {
         document = document.with_log(format!("{}/log", app.base_url), key);
     }

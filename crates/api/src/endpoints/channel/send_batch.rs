@@ -57,8 +57,8 @@ impl SendBatchRequest {
     }
 }
 
-/// Returns the messages as bytes that are equal for equal messages: the order of members and absent or null members make
-/// no difference.
+/// Serializes the messages to compare them with an earlier batch. Sorts the members of each message and omits null
+/// members, so that neither the order nor null members make a difference.
 fn fingerprinted(messages: &[Value]) -> Result<Vec<u8>, Refusal> {
     let present = |message: &Value| match message {
         Value::Object(members) => {

@@ -43,8 +43,8 @@ async fn perform_any(
             (act.respond)(&app, &http, KeyRequest { credentials, body: Ok(fields), memory }).await
         }
         Err(refusal) => {
-            // The act is unknown. Any API token that may read webhooks then suffices, because the response is an error
-            // that reveals nothing.
+            // The act is unknown, so its scope is unknown too. Accepts any API token that may read webhooks, because
+            // the response is an error that reveals nothing.
             let faulty = KeyRequest { credentials, body: Err::<Infallible, _>(refusal), memory };
             let never = async |_: &Sealpost, _: &Caller, none| -> Limited<()> { match none {} };
             let response = ask_as_key(&app, faulty, READ, Purpose::Manage, never);
@@ -53,8 +53,8 @@ async fn perform_any(
     }
 }
 
-/// The members of a body, which are not read yet. The act must be known first, because each act has its own members and
-/// scopes. A token without the scope of the act is refused before an error in the members.
+/// The members of a body before they are read. The act must be found first, because each act has its own members and
+/// scopes. A token without the scope of the act is refused before an error in the members is reported.
 struct AnyAct(Fields);
 
 impl RequestBody for AnyAct {

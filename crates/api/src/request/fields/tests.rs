@@ -67,7 +67,7 @@ fn two_equal_members_are_refused_at_each_depth() {
 
 #[test]
 fn a_body_has_a_bounded_number_of_values_over_all_depths() {
-    // Per element: an object in the array, its member, and the two elements of this member.
+    // Each element has four values: an object in the array, its member, and the two elements of this member.
     let body = |elements: usize, more: usize| {
         let objects = vec![r#"{"b":[0,"x"]}"#; elements].join(",");
         let numbers = vec!["1"; more].join(",");
@@ -80,7 +80,7 @@ fn a_body_has_a_bounded_number_of_values_over_all_depths() {
     let refusal = Fields::parse(body(elements, rest + 1).as_bytes()).unwrap_err();
     assert_eq!(refusal, Refusal::TooManyValues { limit });
     assert_eq!((refusal.code(), refusal.field()), (Code::InvalidJson, None));
-    // The rest of the text is not read: it need not be valid.
+    // The parser stops at the limit, so it does not notice that the text is incomplete.
     let endless = format!(r#"{{"n":[{}"#, "1,".repeat(limit));
     assert_eq!(Fields::parse(endless.as_bytes()).unwrap_err(), Refusal::TooManyValues { limit });
 }

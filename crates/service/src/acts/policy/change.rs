@@ -121,7 +121,8 @@ impl KeyedChange {
     ) -> Result<(), Refusal> {
         policy.receipts = self.receipts.unwrap_or(policy.receipts);
         policy.is_listed = self.listed.unwrap_or(policy.is_listed);
-        // Another change must not end the recording, because the contacts may be being collected for a new policy.
+        // Changes `records_contacts` only if the request changes `accept`. A concurrent request may be collecting
+        // contacts for the policy `Contacts`, and needs the recording of new contacts to continue.
         if let Some(accept) = self.accept {
             policy.accept = accept;
             policy.records_contacts = accept == AcceptPolicy::Contacts;

@@ -130,8 +130,11 @@ impl Operator {
 
 impl Webhooks {
     /// Changes a webhook. The URL is checked before the transaction, because a DNS look-up must not keep a transaction
-    /// open. Resuming makes the pending deliveries due in further transactions, as enabling does. It does so for a
-    /// webhook that is not paused too, because a former request to resume the webhook can have ended before that.
+    /// open.
+    ///
+    /// If `paused` is false and the webhook is enabled, also makes the pending deliveries due, in further transactions.
+    /// Does so even if the webhook was not paused. An earlier request may have resumed the webhook, but failed before
+    /// this second step.
     fn update_blocking(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
         let key = actor.key();
         let Update { webhook_id, url, events, description, paused } = update;
@@ -186,10 +189,9 @@ impl Webhooks {
         })
     }
 
-    /// Adds `replaced` to the replaced secrets in `before`, and drops the expired ones. Returns the secrets with which
-    /// the service still signs, newest first. Refuses the rotation if there would be more secrets than the maximum. The
-    /// oldest secret is not dropped early instead, because the service has promised to sign with each secret until its
-    /// expiry.
+    /// Adds `replaced` to the replaced secrets in `before`, and removes expired ones. Returns the secrets with which
+    /// the service still signs, newest first. Refuses the rotation if these would exceed the maximum number. The oldest
+    /// secret is not removed early, because the service has promised to sign with each secret until its expiry.
     fn retire(
         &self,
         replaced: Wrapped,

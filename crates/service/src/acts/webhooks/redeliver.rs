@@ -1,5 +1,5 @@
-//! Makes deliveries due now: the pending deliveries of a webhook that is being enabled, the failed deliveries of a time
-//! range, or a single delivery.
+//! Makes deliveries due now. These are the pending deliveries of a webhook that is being enabled, the failed deliveries
+//! of a time range, or a single delivery.
 //!
 //! Within a second, the dispatcher (which sends the webhook requests) leases due deliveries, and then attempts them.
 
@@ -75,8 +75,8 @@ pub struct Redelivered {
 }
 
 impl Webhooks {
-    /// Enables a disabled webhook, and makes its pending deliveries due. Also makes the pending deliveries of an
-    /// enabled webhook due, because a former request to enable the webhook can have ended before that.
+    /// Enables a disabled webhook, and makes its pending deliveries due. If the webhook is already enabled, only makes
+    /// its pending deliveries due. An earlier request may have enabled the webhook, but failed before this second step.
     pub async fn enable(&self, actor: &Actor, webhook_id: String) -> Limited<Enabled> {
         let enable = move |webhooks: &Self, actor: &Actor| {
             webhooks.enable_blocking(actor.key(), &webhook_id)
@@ -123,8 +123,8 @@ impl Webhooks {
     }
 
     /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Further
-    /// deliveries keep their due time. So do the deliveries that are left after an error of the database, because the
-    /// change of the webhook is stored already. Each transaction changes a bounded number of rows.
+    /// deliveries keep their due time. Each transaction changes a bounded number of rows. After a database error, logs
+    /// the error and stops: the change of the webhook is already stored, so the request must not fail.
     pub(super) fn make_pending_due(&self, id: &WebhookId) -> u64 {
         let now = self.core.clock.now();
         let mut left = self.core.settings.recovered_max.saturating_mul(ROUNDS_MAX);
@@ -184,8 +184,8 @@ impl Webhooks {
     }
 
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
-    /// of rows, so that sends do not wait for the whole request. A delivery with an attempt under way is due again if
-    /// this attempt fails. If a later transaction fails, reports the deliveries of the earlier ones.
+    /// of rows, so that sends do not wait for the whole request. A delivery that is being attempted becomes due only if
+    /// this attempt fails. If a later transaction fails, returns the result of the earlier ones.
     fn recover_blocking(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.core.clock.now();
         let webhook_id = parse_id(&query.webhook_id)?;
@@ -200,8 +200,8 @@ impl Webhooks {
         // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.core.settings.rows_per_write };
         if !query.dry_run {
-            // Handles deliveries with an attempt under way first. The transactions below make other deliveries due, and
-            // the dispatcher then leases those. A call after these transactions would select those deliveries too.
+            // Handles deliveries with a running attempt first. The transactions below make other deliveries due, and
+            // the dispatcher starts to attempt them. A later call would select these deliveries again.
             self.recover_leased(key, query, &failed(portion), now)?;
         }
         let (mut matched, mut recovered) = (0, 0);
@@ -280,5 +280,6 @@ fn find_active(tx: &mut Transaction, key: &ApiKeyId, webhook_id: &str) -> Result
     Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() }.into())
 }
 
-/// Enabling a webhook makes at most this number times `recovered_max` deliveries due.
+/// Factor for the number of deliveries that enabling or resuming a webhook makes due: at most this number times
+/// `recovered_max`.
 const ROUNDS_MAX: u32 = 10;

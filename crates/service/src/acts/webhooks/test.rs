@@ -45,8 +45,8 @@ pub struct Tested {
 impl Webhooks {
     /// Sends a test event to a webhook, and waits for the end of the attempt. Works also for a disabled webhook.
     ///
-    /// Calls `admit` with the account before the event is sent, to count it against a further limit. Does not call it
-    /// if the request is refused for another reason.
+    /// Calls `admit` with the account before the event is sent, so that the calling code can count the event against a
+    /// further limit. Does not call `admit` if the request is already refused.
     pub async fn test(
         &self,
         actor: &Actor,

@@ -71,7 +71,7 @@ impl<C: Deref<Target = ChannelCache>> Pairing<C> {
         self.channels.accept(channel, &self.recipient, &self.sender.identity.did(), now)
     }
 
-    /// Begins a channel, and returns the sender's side and the recipient's side as weak references. Therefore only the
+    /// Begins a channel, and returns the sender's side and the recipient's side as weak references, so that only the
     /// cache keeps the secrets.
     fn both(&self) -> (Weak<OpenChannel>, Weak<ChannelReceiver>) {
         let (envelope, channel) = self.seal(0, 1);
@@ -310,7 +310,7 @@ fn a_transaction_that_shows_a_key_in_another_state_ends_both_sides() {
 #[test]
 fn a_review_ends_channels_that_do_not_fit_the_key() {
     use KeyStatus as S;
-    // The reviewed key, its state and version, and if the sender's and the recipient's side must end.
+    // The reviewed key, its state, its version, and whether the sender's and the recipient's side must end.
     for (party, status, sealing_version, ends) in [
         (1, S::Active, 1, [false, false]),
         (2, S::Active, 1, [false, false]),

@@ -63,7 +63,7 @@ impl Operator {
         })
     }
 
-    /// Counts the rows that are encrypted under a version. Reads each page in a transaction of its own, so that servers
+    /// Counts the rows that are encrypted under a version. Reads each page in a separate transaction, so that servers
     /// can write between the pages.
     fn count_under<Id: Copy>(
         &self,

@@ -126,7 +126,7 @@ fn facts_query(commands: &[&Command]) -> FactsQuery {
     super::facts_query(&groups.iter().collect::<Vec<_>>())
 }
 
-/// Decides single requests, with room for all of them.
+/// Decides single requests, with enough storage for all of them.
 fn decide(facts: AdmissionFacts, commands: &[&Command]) -> (Vec<Decided>, WriteSet) {
     decide_with(facts, commands, lease(9), &mut StorageRoom::default())
 }
@@ -326,11 +326,11 @@ fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     assert!(verdicts[..10].iter().all(|verdict| *verdict == STORED));
     assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
     assert_eq!(changes.envelopes.len(), 10);
-    // The log gets the hashes of the stored envelopes alone, in their order.
+    // The log gets only the hashes of the stored envelopes, in the order of the envelopes.
     let leaves: Vec<_> = changes.envelopes.iter().map(|it| it.meta.hash.0).collect();
     assert_eq!(changes.leaves, leaves.concat());
     assert_eq!((changes.leased.len(), changes.unleased.len()), (3, 7), "capacity for three");
-    // A send that one limit refuses does not count against other limits.
+    // A send that is refused by one limit does not count against the other limits.
     let [(caller, usage)] = changes.usage[..] else { panic!("one caller") };
     assert_eq!((caller, usage.minute.used, usage.month.used), (key(1), 10, 10));
 }

@@ -67,8 +67,8 @@ fn senders_of(
 struct ExpiredPortion {
     /// Upper bound of the portion: all its envelopes have ids below this text.
     below: String,
-    /// Whether the portion has fewer envelopes than the limit allows, because more than about [`BOUNCED_MAX`] would
-    /// bounce.
+    /// Whether the portion has fewer envelopes than the limit allows, because otherwise more than about [`BOUNCED_MAX`]
+    /// envelopes would bounce.
     is_cut: bool,
 }
 

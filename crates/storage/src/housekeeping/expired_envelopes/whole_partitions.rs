@@ -2,9 +2,9 @@
 //! envelopes of a period of time.
 //!
 //! The work is done in portions, in the order of envelope ids, which is the order of time. Each portion subtracts the
-//! bytes of its envelopes from the used quotas of their senders. If the clock of a node is behind by a whole partition,
-//! the node may store an envelope in a range that is done. The bytes of such an envelope stay in the quota of its
-//! sender.
+//! bytes of its envelopes from the used quotas of their senders. If the clock of a node is behind by the length of a
+//! partition, the node may store an envelope in a range that is already processed. The bytes of such an envelope stay
+//! in the quota of its sender.
 
 use std::sync::LazyLock;
 
@@ -107,9 +107,9 @@ pub(crate) fn end_deliveries(
     Ok(rows.into())
 }
 
-/// Drops the partitions of envelopes before `upper`, if all their envelopes are counted and released. A counted envelope
-/// is in the daily counts of its API keys. A released envelope has bounced if necessary, and is subtracted from the
-/// stored bytes of its sender. Returns true if the partitions were dropped.
+/// Drops the partitions of envelopes before `upper`, if all their envelopes are counted and released. A counted
+/// envelope is in the daily counts of its API keys. A released envelope has bounced if necessary, and is subtracted
+/// from the stored bytes of its sender. Returns true if the partitions were dropped.
 pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {

@@ -1,4 +1,6 @@
-//! Tests cached facts, the versions that invalidate them, and changes of facts during sends.
+//! Tests facts, the rows that decide whether a send is admitted. Some facts are cached by API key. A change of cached
+//! facts replaces the version number of their key, so that the next send reads the facts again. The tests also change
+//! facts while sends run.
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,6 @@
 //! X-Wing (draft-connolly-cfrg-xwing-kem) as a KEM of `hpke`, with two implementations. The module `fast` is used if
-//! the processor supports its instructions. Otherwise the portable implementation of `hpke` is used. The choice is made
-//! when a key is parsed. Both implementations return the same bytes, as the tests verify.
+//! the processor supports its instructions, otherwise the portable implementation of `hpke`. The choice is made when a
+//! key is parsed. The tests verify that both implementations return the same bytes.
 
 mod fast;
 

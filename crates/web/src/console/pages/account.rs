@@ -97,7 +97,8 @@ async fn page(
     Ok(user.show_form("/console/accounts", &format!("Account {id}"), draft, &main))
 }
 
-/// Performs the act that the field `do` of the form selects. Returns the text that confirms the act on the page.
+/// Performs the admin action that the field `do` of the form selects. Returns the text that confirms the action on the
+/// page.
 async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault> {
     let reason = act.reason()?;
     let subject = GovernanceSubject::Account(id);
@@ -143,8 +144,8 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
     })
 }
 
-/// Returns the partner of an account. Rejects the form if the account has none, or another one than the page of the
-/// form showed.
+/// Returns the partner of an account. Rejects the form if the account has no partner, or if the partner has changed
+/// since the page of the form was shown.
 async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, ActFault> {
     let account = act.user.ask(move |operator| operator.show_account(&id)).await?.account;
     let partner = account.partner.and_then(|name| PartnerId::parse(&name).ok());

@@ -53,7 +53,7 @@ pub(crate) async fn show(
     Ok(user.show("/console/audit", "Audit trail", &main))
 }
 
-/// The details of an act, for people.
+/// The details of an admin action, as text for operators.
 struct ActDetails {
     reason: Option<String>,
     /// The other members of the details as text, without null members and without members that another column shows.

@@ -1,4 +1,4 @@
-//! The pages of an API key: a tab for its data, its webhooks, and each kind of act.
+//! The pages of an API key: tabs for its data, for its webhooks, and for each kind of admin action.
 
 pub(crate) mod acts;
 
@@ -101,7 +101,8 @@ pub(crate) fn to_tab(
     Ok(PageResponse::redirect(&user.state.site, &format!("/console/keys/{id}{}", tab.to())))
 }
 
-/// Redirects to the tab, which confirms the act. Shows the tab with the form if the form was rejected.
+/// Redirects to the tab, which confirms the action. If the form was rejected, shows the tab with the form and the
+/// reason instead.
 async fn finish(
     act: &ActForm,
     id: ApiKeyId,
@@ -145,8 +146,8 @@ async fn page(
     Ok(user.show_form("/console", &title, draft, &main))
 }
 
-/// Returns true if the plan of a key is no longer the one that the page of a form showed. False if the form does not
-/// contain this plan.
+/// Returns true if the plan of a key has changed since the page of a form was shown. `shown` is the plan in the form.
+/// If `shown` is empty, returns false.
 fn is_outdated(shown: &str, details: &KeyDetails) -> bool {
     !shown.is_empty() && shown != plan_text(details)
 }

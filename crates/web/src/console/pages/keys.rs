@@ -72,9 +72,10 @@ pub(crate) async fn show(
     Ok(user.show("/console", "Keys", &main))
 }
 
-/// Converts the search form into filters. A key is listed if it matches one of them. The search text is an account id,
-/// a handle with a leading `@`, or a label, which may also begin with `@` or a space. Empty if the text can be none of
-/// these.
+/// Converts the search form into filters. A key is listed if it matches at least one filter.
+///
+/// A search text can be an account id, a handle with a leading `@`, or a label. A label may also begin with `@` or a
+/// space, so one text can give several filters. Returns no filter if the text can be none of these.
 fn filters_of(search: &KeySearch) -> Vec<KeyFilter> {
     let all = KeyFilter {
         status: KeyStatus::from_name(&search.status),

@@ -17,7 +17,7 @@ use crate::{
 #[template(path = "console/service.html")]
 struct ServicePage<'a> {
     base: &'a str,
-    /// The numbers in the database. `None` if the database fails.
+    /// The numbers of objects in the database. `None` if the database cannot be read.
     stats: Option<StatsView>,
     version: &'static str,
     queue_depth: usize,

@@ -29,7 +29,7 @@ struct SignInPage<'a> {
 /// The query string of the page.
 #[derive(Deserialize)]
 pub(crate) struct SignInQuery {
-    /// `1` if the session of a form had ended.
+    /// `1` if the session had ended when a form was sent. The page then shows that nothing was done.
     #[serde(default)]
     ended: String,
 }

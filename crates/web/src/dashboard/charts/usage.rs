@@ -11,7 +11,7 @@ pub(crate) struct UsageMeter {
     window: LimitWindow,
     pub(crate) used: u32,
     pub(crate) limit: u32,
-    /// The time at which the next window starts, and with it a new count. Formatted as an HTML element.
+    /// The time at which the next window starts and the count is reset. Formatted as an HTML element.
     pub(crate) resets_at: String,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn usage_meters(usage: &UsageReport, now: Timestamp) -> [UsageMeter; 
 }
 
 impl UsageMeter {
-    /// Returns value and maximum of the meter. A limit of 0 is shown as used up.
+    /// Returns the value and the maximum of the HTML meter. A limit of 0 is shown as a full meter.
     pub(crate) fn value_and_max(&self) -> (u32, u32) {
         if self.limit == 0 { (1, 1) } else { (self.used, self.limit) }
     }
@@ -52,7 +52,7 @@ impl UsageMeter {
         percent.unwrap_or(100).min(100)
     }
 
-    /// Returns true from 50 % of the limit. Below, a list shows no meter.
+    /// Returns true if at least 50 % of the limit is used. Lists show the meter only then.
     pub(in crate::dashboard) fn is_notable(&self) -> bool {
         self.percent() >= 50
     }

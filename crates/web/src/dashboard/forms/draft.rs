@@ -1,4 +1,5 @@
-//! A form as a page shows it: empty, or as the user typed it together with the reason why it was rejected.
+//! The content of a form on a page: empty, or as the user typed it before the form was rejected, together with the
+//! reason of the rejection.
 
 use super::{fields::Form, rejection::Rejection};
 
@@ -37,7 +38,7 @@ impl<'a> Draft<'a> {
         self.sent.map_or(default, |(form, _)| form.all(name).iter().any(|sent| sent == value))
     }
 
-    /// Returns true if the field with the id `field` on the page caused the rejection.
+    /// Returns true if the field with this id caused the rejection.
     pub(crate) fn is_at(&self, field: &str) -> bool {
         self.rejection().is_some_and(|rejection| rejection.field.as_deref() == Some(field))
     }

@@ -21,7 +21,7 @@ impl Rejection {
         Self { text, field, status: StatusCode::UNPROCESSABLE_ENTITY, retry_after_s: None }
     }
 
-    /// Moves the rejection to the field with this id. Pages name some fields otherwise than the API.
+    /// Replaces the id of the field that caused the rejection. Some fields have another id on the page than in the API.
     pub(crate) fn at(self, field: &str) -> Self {
         Self { field: Some(field.to_owned()), ..self }
     }

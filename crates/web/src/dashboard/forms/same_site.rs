@@ -1,5 +1,6 @@
-//! Checks that a form comes from a page of this service. Forms in a session also carry a token, and the session cookie
-//! is `SameSite=Lax`. This check also protects forms without a session, such as the form to sign in.
+//! Checks that a form comes from a page of this service. This check also protects forms without a session, such as the
+//! form to sign in. Forms in a session have two further protections: a token in the form, and a session cookie that is
+//! `SameSite=Lax`.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 

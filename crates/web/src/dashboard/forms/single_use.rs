@@ -1,5 +1,6 @@
-//! Lets a form act once. A form that is sent again, such as by a second click, leads to the result of the first time.
-//! The browser may have dropped the first response, so the repetition has the whole result, with the secrets in it.
+//! Ensures that a form performs its action only once. If a browser sends the form again, for example after a second
+//! click, it gets the result of the first time. This result is complete, including secrets, because the browser may
+//! have dropped the first response.
 
 use std::time::Duration;
 
@@ -13,15 +14,16 @@ use crate::{
     state::WebState,
 };
 
-/// A form that is marked as used while its act runs. After a rejected act, [`release`](Self::release) removes the mark.
-/// The user can then send the form again.
+/// A form that is marked as used, so that its action is not performed again. If the action is rejected,
+/// [`release`](Self::release) removes the mark, so that the user can send the form again.
 pub(in crate::dashboard) struct SingleUse {
     app: web::Data<WebState>,
     form: SentForm,
 }
 
 impl SingleUse {
-    /// Records the use of the form. If the form was used before, returns the response for the repetition as the error.
+    /// Marks the form as used. If the form was used before, fails with the response to send: the result of the first
+    /// use, or an error page if no result is stored.
     pub(in crate::dashboard) async fn begin(
         app: &web::Data<WebState>,
         frame: Frame<'_>,
@@ -39,8 +41,8 @@ impl SingleUse {
         }
     }
 
-    /// Records the use of a form whose act has succeeded and cannot succeed twice, such as a recovery. Redirects to the
-    /// page with the result.
+    /// Marks a form as used after its action has succeeded, and redirects to the page with the result. For actions that
+    /// cannot succeed twice, such as a recovery: they need no mark before the action.
     pub(in crate::dashboard) async fn record(
         app: &web::Data<WebState>,
         form: &Form,
@@ -56,8 +58,8 @@ impl SingleUse {
         Self { app: app.clone(), form }.done(flash).await
     }
 
-    /// Returns the result of a form whose act was rejected, if the same form has succeeded before. Waits a second for
-    /// an act that still runs.
+    /// Returns the result of an earlier use of the same form. Called after the action was rejected, because the
+    /// rejected form may be a repetition. If the earlier action may still run, waits up to one second for its result.
     pub(in crate::dashboard) async fn earlier(
         app: &web::Data<WebState>,
         form: &Form,
@@ -66,14 +68,14 @@ impl SingleUse {
         first_result(&app.api.sealpost, &form, Duration::from_secs(1)).await
     }
 
-    /// Redirects to the page with the result, and stores the result for a repetition of the form.
+    /// Redirects to the page with the result. Also stores the result, in case the browser sends the form again.
     pub(in crate::dashboard) async fn done(self, flash: Flash) -> PageResponse {
         let Self { app, form } = self;
         store_result(&app.api.sealpost, &form, &flash).await;
         flash.redirect(&app)
     }
 
-    /// Lets the user send the form again, because its act was rejected.
+    /// Removes the mark, so that the user can send the form again. Called after the action was rejected.
     pub(in crate::dashboard) async fn release(self) -> Result<(), PageResponse> {
         let Self { app, form } = self;
         let released = app.api.sealpost.accounts.release_form(&form).await;
@@ -81,9 +83,10 @@ impl SingleUse {
     }
 }
 
-/// Returns the result of a form that was sent before, for its repetition: the whole result within two minutes of the
-/// first use, and later a notice for the same page. Waits up to `wait` for the act of the first use. `None` if no
-/// result is stored by then.
+/// Returns the stored result of a form that was sent before. Waits up to `wait` for the first use to store the result.
+/// `None` if no result is stored by then.
+///
+/// Within two minutes of the first use, returns the whole result. Later, returns only a notice for the same page.
 pub(crate) async fn first_result(
     sealpost: &Sealpost,
     form: &SentForm,
@@ -95,7 +98,8 @@ pub(crate) async fn first_result(
     Some(if result.is_recent { flash } else { Flash::notice(flash.path(), REPEATED) })
 }
 
-/// Stores the result of a used form for a repetition. An error is only logged, because the act is done.
+/// Stores the result of a used form, in case the browser sends the form again. Only logs an error, because the action
+/// has been performed.
 pub(crate) async fn store_result(sealpost: &Sealpost, form: &SentForm, flash: &Flash) {
     let stored = sealpost.accounts.set_form_result(form, &flash.to_json()).await;
     if let Err(error) = stored {
@@ -116,6 +120,6 @@ pub(crate) fn form_id() -> String {
     new_form_id().unwrap_or_default()
 }
 
-/// Time for which a repetition waits for the act of the first use.
+/// Maximum time for which a repeated form waits for the result of the first use.
 pub(crate) const RESULT_WAIT: Duration = Duration::from_secs(10);
 const REPEATED: &str = "This form was sent before. It acted once, and nothing was done now.";

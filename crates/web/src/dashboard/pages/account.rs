@@ -1,5 +1,5 @@
-//! The page of the account with its sessions, and the pages that ask before they end all sessions or replace the
-//! secrets.
+//! The page of the account with its sessions, and the pages that ask for confirmation before all sessions are ended or
+//! the secrets are replaced.
 
 use actix_web::HttpRequest;
 use askama::Template;
@@ -24,7 +24,7 @@ struct AccountPage<'a> {
     sessions: Truncated<SessionView>,
 }
 
-/// The page that asks before it ends all sessions or replaces the secrets.
+/// The page that asks for confirmation before all sessions are ended or the secrets are replaced.
 #[derive(Template)]
 #[template(path = "dashboard/account_question.html")]
 struct QuestionPage<'a> {
@@ -35,7 +35,7 @@ struct QuestionPage<'a> {
     draft: Draft<'a>,
 }
 
-/// A critical change of the account, as its page describes it.
+/// The texts of a confirmation page about a critical change of the account.
 struct Question {
     title: &'static str,
     consequence: &'static str,
@@ -77,7 +77,7 @@ async fn log_out(user: &SignedInUser, scope: Scope) -> Result<PageResponse, Page
     Ok(PageResponse::redirect_to_sign_in(&user.app, "/dashboard/sign-in"))
 }
 
-/// Asks before it ends all sessions.
+/// Asks for confirmation before all sessions are ended.
 pub(crate) async fn ask_sessions(ending: EndingUser) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
     ask(user, &SIGN_OUT_EVERYWHERE, Draft::default()).await
@@ -104,7 +104,7 @@ pub(crate) async fn end_session(
     Ok(Flash::notice("/dashboard/account", notice).redirect(&user.app))
 }
 
-/// Asks before it replaces the secrets.
+/// Asks for confirmation before the secrets are replaced.
 pub(crate) async fn ask_secrets(ending: EndingUser) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
     ask(user, &REPLACE_SECRETS, Draft::default()).await

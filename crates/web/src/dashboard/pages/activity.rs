@@ -68,9 +68,10 @@ fn program_of(session: &SessionView) -> String {
     session.user_agent.as_deref().map_or_else(|| "unknown program".to_owned(), program)
 }
 
-/// Returns two texts for the page: the act, and the identity or webhook that it changed. For an act of an operator, the
-/// detail of the entry has up to three words: the action in the audit trail, the subject, and the new plan after a
-/// change of the plan.
+/// Returns two texts for an entry on the page: what was done, and the identity or webhook that was changed.
+///
+/// An entry about an operator has up to three words as its detail: the action in the audit trail, the changed object,
+/// and the new plan if the plan was changed.
 fn described(entry: &ActivityView, scope: &Scope) -> (String, String) {
     let detail = entry.detail.as_deref().unwrap_or_default();
     if entry.kind != ActivityKind::Operator {

@@ -72,8 +72,9 @@ pub(crate) async fn submit(
     }
 }
 
-/// Returns the changes in the form. What the form has unchanged stays: the webhook can be newer than the page, and its
-/// URL and description can be older than the rules for new ones.
+/// Returns the changes in the form. Fields that the user did not change are omitted, so the webhook keeps its values.
+/// These values can be newer than the page. The URL and the description can also be older than the present rules, and
+/// would then be rejected.
 fn update_of(user: &SignedInUser, webhook_id: &str, form: &Form) -> Result<Update, Rejection> {
     // With one kind of event, the form has no field for events.
     let events = match &user.app.api.sealpost.webhooks.event_kinds()[..] {

@@ -61,9 +61,10 @@ pub(crate) async fn submit(
             SingleUse::record(&app, &form, result).await;
             closed_page(&app, &report)
         }
-        // The form may have been sent twice. The first use has ended the session, and its browser lost the report.
+        // The form may have been sent twice. The first use has closed the account and ended the session, but the
+        // browser may have dropped the response with the report.
         Err(page) => {
-            // Without a session, no other limit counts these look-ups.
+            // Limits the look-ups of results by client address. No other limit applies to requests without a session.
             if !has_session && admit_repetition(&app.api, &request).is_err() {
                 return page;
             }
@@ -74,7 +75,7 @@ pub(crate) async fn submit(
     }
 }
 
-/// Closes the account. If the account is not closed, the error is the page that tells the reason.
+/// Closes the account. Fails with the page that shows the reason if the account is not closed.
 async fn close(
     ending: &EndingUser,
     request: &HttpRequest,
@@ -116,5 +117,6 @@ fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
 const TITLE: &str = "Close the account";
 const ATTEMPTED: &str = "closing the account";
 const WRONG_SECRET: &str = "The login secret is wrong. Nothing was closed.";
-/// The name of the report in the result of the form.
+/// Name of the value that contains the report in the stored result of the form. If the form is sent again, the page
+/// shows this report.
 const REPORT: &str = "report";

@@ -87,7 +87,8 @@ pub(crate) async fn block_sender(
         sealpost.accounts.block_sender(actor, event).await
     };
     let sender = user.act(&id, block).await?.map_err(|error| user.error_response(&error))?;
-    // Unicode isolates do in text what the element `bdi` does in a template.
+    // Unicode isolates keep the direction of the name from changing the text around it, as the element `bdi` does in a
+    // template.
     let name = format!("\u{2068}{}\u{2069}", name_of(&sender));
     let text = format!("{name} is blocked. It can no longer send to this key.");
     Ok(Flash::notice(&page, text).redirect(&user.app))

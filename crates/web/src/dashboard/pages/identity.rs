@@ -28,7 +28,7 @@ struct IdentityPage<'a> {
     /// The sums of all days.
     sent: u64,
     received: u64,
-    /// Whether no message was sent or received on any day.
+    /// True if no message was sent or received on any of the days.
     is_quiet: bool,
     chart: DayChart,
     pending: PendingCount,

@@ -98,8 +98,9 @@ pub(crate) async fn follow(
 }
 
 impl Follower {
-    /// Waits for new entries and returns them as text of the stream. Returns a comment line, which browsers ignore, if
-    /// no entry comes for ten seconds. Returns `None` at the end of the stream.
+    /// Waits for new entries, and returns them as text of the stream. If no entry comes for ten seconds, returns a
+    /// comment line, which keeps the connection alive and which browsers ignore. Returns `None` at the end of the
+    /// stream.
     async fn next(&mut self) -> Option<String> {
         let mut quiet = Duration::ZERO;
         loop {
@@ -135,8 +136,8 @@ impl Follower {
         }
     }
 
-    /// Reads the log once. Returns the new entries as text of the stream, oldest first. If the log cannot be read,
-    /// returns the last event of the stream.
+    /// Reads the log once. Returns the new entries as text of the stream, oldest first. The text is empty if there are
+    /// none. If the log cannot be read, returns the last event of the stream.
     async fn poll(&mut self) -> String {
         let (list, key) = (self.query.list(), self.scope.key());
         let read = self.user.ask(async |owner| owner.events(key.as_ref(), list).await);
@@ -168,8 +169,8 @@ impl Follower {
         text
     }
 
-    /// Returns the event of the stream with the HTML of an entry. The id of the event is the newest attempt that the
-    /// browser then has.
+    /// Returns the server-sent event with the HTML of an entry. The id of the event is `newest`: the newest attempt
+    /// that the browser shows after this event. A browser that opens the stream again sends this id.
     fn event_of(&self, entry: EventLogEntry, newest: AttemptNumber) -> String {
         let (base, now) = (self.user.base(), self.user.app.api.clock.now());
         let (scope, with_webhook) = (&self.scope, true);

@@ -78,7 +78,8 @@ pub(crate) async fn submit(
     }
 }
 
-/// Shows the secrets of the new account once. Needs no session, so that a failed login does not hide them.
+/// Shows the secrets of the new account once. Needs no session, so that the secrets are also shown if the sign-in after
+/// the activation failed.
 pub(crate) async fn show_opened(app: web::Data<WebState>, result: Flash) -> PageResponse {
     let site = &app.site;
     let main = OpenedPage { base: &site.base_path, base_url: &site.base_url, result: &result };

@@ -40,7 +40,7 @@ struct Figures {
     webhooks: u64,
     sent_this_month: u64,
     waiting: u64,
-    /// True if more envelopes wait, because counting stops at a maximum for each identity.
+    /// True if more envelopes wait than `waiting` counts. The service counts up to a maximum for each identity.
     waiting_more: bool,
 }
 
@@ -109,7 +109,8 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
     let first_steps = first_steps(&user, &keys.first, now).await?;
     let labelled = unhealthy_webhooks(&unhealthy, &keys.first);
     let (mut live, revoked) = IdentityRow::split(keys.first, &unhealthy.first, now);
-    // Revoked identities are last, so the identities that were not read are revoked too if one of them was read.
+    // Revoked identities are last in the list. If one of them was read, all identities that were not read are revoked
+    // too, so the figures are complete.
     let figures = Figures::of(&live, keys.has_more && revoked.is_empty());
     let paused = webhooks.first.iter().filter(|it| state_of(it) == WebhookState::Paused);
     let has_more = keys.has_more || live.len() > LISTED || !revoked.is_empty();
@@ -129,8 +130,8 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
     Ok(PageResponse::ok(user.frame(), "Overview", &main))
 }
 
-/// Returns the first steps of a new account, and which of them are done. Returns `None` if all are done, if the account
-/// is older than a week, or if no key is active and free of governance blocks.
+/// Returns the first steps of a new account, and which of them are done. Returns `None` if all steps are done, if the
+/// account is older than a week, or if each key is inactive or blocked by governance.
 async fn first_steps(
     user: &SignedInUser,
     keys: &[KeyStanding],
@@ -140,7 +141,7 @@ async fn first_steps(
     let newest = keys.iter().find(|key| key.status == KeyStatus::Active && !key.governance.blocked);
     let Some(newest) = newest.filter(|_| is_new) else { return Ok(None) };
     let has_webhook = keys.iter().any(|key| key.webhooks > 0);
-    // The usage is that of this month. A message of the month before is among the sent envelopes.
+    // The usage counts only messages of this month. For messages of earlier months, searches the sent envelopes.
     let has_sent = keys.iter().any(|key| key.usage.month.used > 0) || has_sent(user).await?;
     let is_done = has_webhook && has_sent;
     Ok((!is_done).then_some(FirstSteps { key: newest.api_key_id, has_webhook, has_sent }))
@@ -167,7 +168,7 @@ fn unhealthy_webhooks(
         let key = keys.iter().find(|key| key.api_key_id == webhook.api_key_id);
         UnhealthyWebhook { label: key.map(|key| key.label.clone()), webhook: webhook.clone() }
     };
-    // The owner decides about a paused webhook, also if it failed before.
+    // Omits paused webhooks, even if they failed before, because the owner decides when to resume them.
     let unhealthy = webhooks.first.iter().filter(|it| state_of(it).is_unhealthy());
     let first = unhealthy.map(with_label).collect();
     Truncated { first, has_more: webhooks.has_more }

@@ -49,8 +49,8 @@ impl Scope {
         tab.map(|key| key.api_key_id).or(self.chosen)
     }
 
-    /// Returns the start of the path of the page: the path of the identity on its own tab, otherwise the path of the
-    /// dashboard.
+    /// Returns the first part of the path of the page: the path of the identity on a page of one identity, otherwise
+    /// the path of the dashboard.
     pub(super) fn path(&self) -> String {
         match self.keys.first().filter(|_| self.is_tab) {
             Some(key) => format!("/dashboard/keys/{}", key.api_key_id),

@@ -120,8 +120,11 @@ fn named<'a>(
     senders.iter().filter_map(|sender| names.get(sender)).collect()
 }
 
-/// Reads the change of the policy from a form. The field `do` selects the kind of change. A setting that the form has
-/// unchanged stays, because the policy can be newer than the page. Returns `None` if the form is malformed.
+/// Reads the change of the policy from a form. The field `do` selects the kind of change. Returns `None` if the form is
+/// malformed.
+///
+/// The change contains only settings that the user changed on the page. The other values in the form can be out of
+/// date, because the policy can be newer than the page.
 fn change_of(form: &Form) -> Option<PolicyChange> {
     let names = || form.text("names").split([' ', ',']).filter(|name| !name.is_empty());
     let names = || names().map(str::to_owned).collect();

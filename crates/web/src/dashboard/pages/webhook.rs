@@ -79,7 +79,7 @@ pub(crate) struct DeliveryQuery {
 }
 
 impl DeliveryQuery {
-    /// Returns the query string that keeps the filter after a form.
+    /// Returns the query string with the present filter, for the page after a form.
     fn filter(&self) -> String {
         let state = DeliveryState::from_name(&self.state);
         state.map_or_else(String::new, |state| format!("?state={}", state.as_str()))

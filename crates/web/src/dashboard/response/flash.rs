@@ -1,5 +1,6 @@
-//! The result of a form, for the page after the redirect. The result is in a cookie, and the page deletes the cookie.
-//! So a reload repeats no form and shows no secret again. A link cannot carry a result.
+//! The result of a form, which the page after the redirect shows. The result is stored in a cookie, and the response
+//! with that page deletes the cookie. So a reload sends no form again and shows no secret again. The result is not in
+//! the URL, so a link cannot make a page show a false result.
 
 use std::collections::BTreeMap;
 
@@ -85,8 +86,9 @@ impl Flash {
         (path == Some(request.path())).then_some(flash)
     }
 
-    /// Returns a cookie that deletes the result, if this response shows the result: the response has status 200, and
-    /// the result is for the requested page. Otherwise returns `None`, so that a later page can show the result.
+    /// Returns a cookie that deletes the result if this response shows the result. This is the case if the response has
+    /// status 200 and the result is for the requested page. Otherwise returns `None`, so that a later response can show
+    /// the result.
     pub(super) fn deletion(request: &HttpRequest, status: StatusCode) -> Option<Cookie<'static>> {
         let cookie = cookie::result(&*web_state(request).ok()?);
         let is_shown = status == StatusCode::OK && Self::read(cookie, request).is_some();

@@ -2,15 +2,15 @@
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Tag};
 
-/// Replaces the addresses in texts, code and links, except in sections about a server "on your machine". `titles` are
-/// the texts of all headings.
+/// Replaces the example addresses in texts, code and links. Leaves the sections about a server on the reader's machine
+/// unchanged. `titles` are the texts of all headings, from which these sections are recognised.
 pub(super) fn replace<'a>(
     events: impl Iterator<Item = Event<'a>>,
     titles: &[&str],
     base_url: &str,
 ) -> Vec<Event<'a>> {
     let mut titles = titles.iter();
-    // The level of the heading that began a section about this machine.
+    // The level of the heading of the current section about a server on the reader's machine. `None` in other sections.
     let mut local_level: Option<HeadingLevel> = None;
     let mut all = Vec::new();
     for event in events {

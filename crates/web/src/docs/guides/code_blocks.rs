@@ -71,7 +71,7 @@ impl CodeBlock {
     }
 }
 
-/// Removes the indentation that all lines share. Code that was cut out of a program has such an indentation.
+/// Removes the indentation that all lines have in common. Excerpts of programs have such an indentation.
 fn dedented(code: &str) -> String {
     let lines = code.lines().filter(|line| !line.trim().is_empty());
     let indent = lines.map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
@@ -79,7 +79,7 @@ fn dedented(code: &str) -> String {
     code.lines().map(line).collect()
 }
 
-/// Code blocks with nothing between them.
+/// A run: consecutive code blocks with nothing between them, which become the tabs of one group.
 #[derive(Default)]
 struct BlockRun {
     blocks: Vec<CodeBlock>,
@@ -88,13 +88,12 @@ struct BlockRun {
 }
 
 impl BlockRun {
-    /// Adds a block. If the block is another tab of the previous blocks, returns an empty text. Otherwise returns the
-    /// HTML of the previous blocks, and starts a new run with the block.
+    /// Adds a block. If the block fits into the tabs of the present run, returns an empty text. Otherwise returns the
+    /// HTML of the present run, and starts a new run with the block.
     fn push(&mut self, block: CodeBlock) -> String {
         let fits =
             |previous: &CodeBlock| previous.tab().is_some() && previous.language != block.language;
-        // A shell block after a program shows how to run the program. It is not the same program in another language,
-        // so it is no tab.
+        // A shell block after a program shows how to run this program, and is therefore no tab of the same group.
         let is_tab =
             block.tab().is_some() && block.language != "sh" && self.blocks.iter().all(fits);
         let html = if is_tab { String::new() } else { self.finish() };

@@ -14,7 +14,7 @@ use crate::{docs::markup, html::SiteAddress};
 pub(super) struct RenderedGuide {
     pub(super) html: String,
     pub(super) headings: Vec<Heading>,
-    /// The links with a target that is not a page of the service. A test checks that no guide has such a link.
+    /// The links whose target is not a page of the service. A test checks that no guide has such a link.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests read it"))]
     pub(super) dead_links: Vec<String>,
 }

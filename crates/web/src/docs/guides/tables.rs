@@ -1,4 +1,5 @@
-//! Renders tables. A narrow screen shows each row as a card, so the cells have the names of their columns.
+//! Renders tables. On a narrow screen, the stylesheet shows each row as a card, in which each cell needs the name of
+//! its column.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 

@@ -1,4 +1,4 @@
-//! The span of an attempt, for an exporter of spans. Without an exporter, an attempt has no span.
+//! Tracing spans of attempts. An attempt has a span only if an exporter of spans is active.
 
 use std::time::Duration;
 

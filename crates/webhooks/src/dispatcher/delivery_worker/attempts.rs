@@ -13,9 +13,11 @@ use crate::{
 };
 
 impl DeliveryWorker {
-    /// Starts an attempt. Fails if the event has expired, if the lease could end before the outcome is recorded, or if
-    /// the request cannot be built. The error contains the delivery, its concurrency slot, and the time at which the
-    /// delivery is due again.
+    /// Starts an attempt. On failure, returns the delivery, its concurrency slot, and the time at which the delivery is
+    /// due again:
+    ///
+    /// - now, if the event has expired, or if the lease could end before the outcome is recorded
+    /// - at the end of the lease, if the signing secret cannot be decrypted, or if the request cannot be built
     pub(super) fn start_attempt(
         &mut self,
         delivery: LeasedDelivery,

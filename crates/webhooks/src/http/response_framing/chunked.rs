@@ -1,4 +1,4 @@
-//! Reads a chunked body, and writes the same body in its shortest form: without extensions and trailers.
+//! Reads a chunked body, and writes the same data as a chunked body without extensions and trailers.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! The reasons why bytes are not a response. Their texts are shown to the owner of the webhook.
+//! The reasons why the bytes of a receiver are not a valid response. The owner of the webhook can read their texts.
 
 /// Why bytes of a receiver are not a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,8 @@ use proptest::{collection::vec, prelude::*, sample::select};
 
 use super::*;
 
-/// The result of reading bytes for one request.
+/// The result after one [`ResponseFraming`] has read the bytes of a connection with one request: its output, its first
+/// fault and its final state.
 #[derive(Debug, PartialEq)]
 struct Reading {
     output: Vec<u8>,

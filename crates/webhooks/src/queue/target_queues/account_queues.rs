@@ -51,8 +51,10 @@ impl AccountQueues {
 
     /// Whether the account may queue another delivery in this worker.
     ///
-    /// The limit is the `free` capacity divided by the number of workers. The limit shrinks as the queues grow.
-    /// Therefore a single account can use only about half of the capacity, even if it queues deliveries in all workers.
+    /// `free` is the number of further deliveries that fit into the memory of all workers together. The limit of an
+    /// account in one worker is `free` divided by the number of workers. Each queued delivery reduces `free`, and so
+    /// the limit. Therefore a single account can use only about half of the capacity, even if it queues deliveries in
+    /// all workers.
     pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
         self.queued(account_id) <= free / self.workers
     }

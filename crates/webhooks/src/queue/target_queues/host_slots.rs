@@ -60,8 +60,8 @@ impl HostSlots {
 
     /// Removes and returns the waiting targets of all hosts that may have more requests in flight.
     ///
-    /// These targets wait because of the limit per minute of their host. [`release`](Self::release) returns a waiting
-    /// target only at the end of a request. Without a request in flight, the targets would therefore wait forever.
+    /// [`release`](Self::release) returns a waiting target only at the end of a request. A target that waits because of
+    /// the limit per minute would therefore wait forever if no request to its host is in flight.
     pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
         let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
         let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();

@@ -44,9 +44,9 @@ impl TargetState {
         }
     }
 
-    /// Replaces the target, unless the present one was read later. If the URL changes, starts a new circuit breaker,
-    /// because the receiver is another one. A present target with a read time in the future counts as older, because
-    /// the clock was set back after the read.
+    /// Replaces the target, unless the present target was read later. A present target with a read time in the future
+    /// counts as older, because the clock was set back after that read. If the URL has changed, starts with a new
+    /// circuit breaker, because the receiver is another one.
     pub(super) fn set_target(&mut self, target: &Arc<Target>, read_at: Timestamp, now: Timestamp) {
         if read_at < self.target_read_at && self.target_read_at <= now {
             return;
@@ -108,8 +108,8 @@ impl TargetState {
         self.in_flight == 0 && self.queue.is_empty()
     }
 
-    /// Queues a delivery before those whose leases end later. If the connection of a relay ends, its unanswered
-    /// deliveries therefore return to their places before younger deliveries.
+    /// Inserts a delivery into the queue, which is ordered by the end of the leases. If the connection of a relay ends,
+    /// its unanswered deliveries therefore return to their places before younger deliveries.
     pub(super) fn enqueue(&mut self, delivery: LeasedDelivery) {
         let order = |it: &LeasedDelivery| (it.lease_until, it.event.id());
         let place = order(&delivery);
@@ -132,7 +132,8 @@ impl TargetState {
     }
 }
 
-/// Maximum age of a target at the start of an attempt. A change of a webhook holds on every node within two seconds.
+/// Maximum age of a target at the start of an attempt. Because of this limit, a change of a webhook takes effect on
+/// every node within two seconds.
 const TARGET_AGE_MAX: Duration = Duration::from_millis(1_500);
 /// Age at which the target of queued deliveries is read again. Leaves enough time before [`TARGET_AGE_MAX`].
 const REFRESH_AGE: Duration = Duration::from_millis(500);

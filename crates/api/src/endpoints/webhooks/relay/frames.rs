@@ -26,7 +26,7 @@ struct AnswerFrame {
 }
 
 /// Parses an answer. Returns `None` if the frame is not an object with the string `delivery`. If this string is not a
-/// number, the delivery is 0, which no delivery has. A status outside 100 to 599 becomes `None`.
+/// number, sets the delivery to 0, a number that no delivery has. Replaces a status outside 100 to 599 by `None`.
 pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
     let AnswerFrame { delivery, status, retry_after, body } = serde_json::from_str(text).ok()?;
     let status = status.as_u64().and_then(|status| u16::try_from(status).ok());

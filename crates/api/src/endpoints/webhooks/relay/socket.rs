@@ -25,8 +25,8 @@ pub(super) struct Socket {
     pub(super) connection: ConnectionRecord,
 }
 
-/// Passes deliveries to the task of the socket. The number of waiting deliveries is bounded, because the dispatcher
-/// bounds the unanswered deliveries of a connection.
+/// Passes deliveries to the task of the socket. The channel itself is unbounded. It stays short because the dispatcher
+/// limits the unanswered deliveries of a connection.
 struct Link(UnboundedSender<Outgoing>);
 
 enum Outgoing {
@@ -152,7 +152,8 @@ impl Socket {
     }
 }
 
-/// Returns an interval whose ticks coincide with those of other connections. A thread then wakes once for many pings.
+/// Returns the interval of the pings. Its ticks coincide with those of other connections, so that a thread wakes up
+/// once for many pings.
 fn pings() -> Interval {
     static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
     let since = EPOCH.elapsed().div_duration_f64(PING_SLOT).ceil();
@@ -172,15 +173,17 @@ fn close(code: CloseCode, description: &str) -> CloseReason {
 }
 
 const PING_INTERVAL: Duration = Duration::from_secs(20);
-/// The interval at which a node can start to ping connections. Connections that open in the same interval are pinged at
-/// the same time.
+/// Length of a time slot. The pings of a connection start at the end of the slot in which it opened, so connections of
+/// the same slot are pinged at the same time.
 const PING_SLOT: Duration = Duration::from_millis(500);
-/// Time after which a silent connection is closed.
+/// Time without a received frame after which a connection is closed. Checked before each ping.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
-/// Maximum number of frames that answer no delivery, counted between two pings of the server.
+/// Maximum number of received frames between two pings of the server that answer no delivery, such as pings.
 const UNASKED_MAX: u32 = 1_000;
-/// Maximum length of a message, also of one in a single frame: the limit of the library. It notices a longer frame only
-/// when it has the whole frame, so the server's input limit can delay the end of the connection until the next ping.
+/// Maximum length in bytes of a message, in one frame or in several. The WebSocket library has the same limit for a
+/// frame. The library detects a frame that is too long only when it has the whole frame, and the server stops reading
+/// at its limit of unprocessed input. Therefore the connection may stay open until the next ping, after which the
+/// server reads on.
 const MESSAGE_BYTES_MAX: usize = 65_536;
 
 const FLOOD: &str = "too many frames that answer no delivery";

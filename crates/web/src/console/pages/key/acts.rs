@@ -44,7 +44,7 @@ pub(crate) async fn submit_webhook(act: ActForm, key: Key) -> Page {
     submit(&act, &key, KeyTab::Webhooks, disable_webhook).await
 }
 
-/// Performs the act of a form, and shows its tab again with the result.
+/// Performs the admin action of a form, and shows its tab again with the result.
 async fn submit(
     act: &ActForm,
     key: &str,
@@ -84,7 +84,8 @@ async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFa
 
 async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
     let (plan, shown) = (act.form.text("plan"), act.form.text("shown_plan").to_owned());
-    // The page checks the box of a key with overage in advance. Plans with fixed limits ignore this.
+    // If the key allows overage already, the page shows the box for overage checked. Plans with fixed limits allow no
+    // overage, so such a box is ignored for these plans.
     let is_preset = plan != "enterprise" && shown.ends_with("true");
     let agreement = Agreement {
         per_minute: limit(act, "per_minute")?,

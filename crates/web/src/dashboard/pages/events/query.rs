@@ -58,7 +58,7 @@ impl EventsQuery {
         }
     }
 
-    /// Returns the query string that keeps the filter.
+    /// Returns the query string with the present filter, for links to other pages of the list.
     pub(super) fn filter(&self) -> String {
         let kind = EventKind::from_name(&self.kind).map_or("", |kind| kind.as_str());
         self.filter_of_kind(kind)

@@ -6,9 +6,11 @@ use sealpost_service::{Actor, Sealpost};
 
 use crate::dashboard::{forms::Form, pages::key_of, response::PageResponse, session::SignedInUser};
 
-/// Sends the selected events again. Each value of the field `selected` names an identity, one of its webhooks, and an
-/// event. Returns the result as text, or the reasons why no event is sent as the inner error. If the form is malformed,
-/// the outer error is the error page.
+/// Sends the selected events again. Each value of the field `selected` has an identity, one of its webhooks and an
+/// event, separated by spaces.
+///
+/// Returns the result as text. The inner error contains the reasons if no event could be sent. The outer error is an
+/// error page, for example if the form is malformed.
 pub(in crate::dashboard::pages) async fn send_again(
     user: &SignedInUser,
     form: &Form,
@@ -50,6 +52,6 @@ pub(in crate::dashboard::pages) async fn send_again(
     })
 }
 
-/// Maximum number of selected deliveries. The page of a live log keeps at most as many. Each delivery takes about 100
-/// bytes of a form, which has at most 16 KiB.
+/// Maximum number of selected deliveries. A page that follows a log live shows at most as many. Each delivery takes
+/// about 100 bytes of a form, and a form has at most 16 KiB.
 pub(super) const SELECTED_MAX: usize = 150;

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use sealpost_domain::AttemptNumber;
 
-/// The attempts of a log that the browser has. A comparison with the newest number does not suffice. Several nodes
-/// record attempts at the same time, so an attempt can appear in the log after one with a greater number.
+/// The attempts of a log that the browser already shows. The number of the newest attempt alone does not suffice:
+/// several nodes record attempts at the same time, so an attempt can appear in the log after an attempt with a greater
+/// number.
 pub(super) struct StreamPosition {
     /// The newest attempt that the browser has.
     newest: AttemptNumber,
-    /// The number up to which the stream sends no attempt.
+    /// The stream sends only attempts with a greater number than this.
     oldest: AttemptNumber,
     /// The attempts that the previous poll read.
     read: BTreeSet<AttemptNumber>,
@@ -26,8 +27,8 @@ impl StreamPosition {
         self.newest
     }
 
-    /// Moves past the attempts that a poll has read, and returns the new ones. `end` is the position at which the poll
-    /// ended, if it did not read the whole log.
+    /// Updates the position after a poll that has read the attempts `read`. Returns those attempts that the browser
+    /// does not have yet. `end` is the number at which the poll stopped; `None` if it read the whole log.
     ///
     /// After the deletion of a webhook, a poll reads further back than the previous one. Attempts before the previous
     /// `end` are therefore not new.

@@ -68,7 +68,8 @@ pub(crate) async fn act(
     match user.act(&id, act).await? {
         Ok(result) => Ok(single_use.done(result).await),
         Err(error) => {
-            // A disabled or paused webhook gets no failed event again.
+            // The service refuses to send failed events again to a disabled or paused webhook. Shows this refusal as
+            // the result of the form.
             let Some(refusal @ Refusal::InvalidField { .. }) = error.refusal() else {
                 single_use.release().await?;
                 return Err(user.error_response(&error));
