@@ -71,7 +71,7 @@ impl Journal {
     fn set_name(&self, header: &Header) {
         let old = self.name.lock().replace(header.journal.clone());
         // The marks of waiting acts belong to the old name.
-        if old.is_some_and(|old| old != header.journal) {
+        if old.as_ref() != Some(&header.journal) {
             self.pending.lock().iter_mut().for_each(|entry| entry.mark = None);
         }
     }
