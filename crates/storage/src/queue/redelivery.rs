@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl Transaction {
-    /// Makes deliveries to a webhook due at `now` that wait for a later attempt. Omits leased deliveries, and
+    /// Makes the deliveries to a webhook that wait for a later attempt due at `now`. Omits leased deliveries, and
     /// deliveries of events before `oldest`. Changes at most `limit` deliveries, and returns their number.
     pub fn expedite_deliveries(
         &mut self,
