@@ -266,6 +266,7 @@ fn success(held: &LeasedDelivery) -> AttemptResult {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
     AttemptResult {
         id,
+        target: Arc::clone(&held.target),
         lease,
         attempts: 1,
         at: NOW,

@@ -114,6 +114,8 @@ pub struct ReceiverResponse {
 pub struct AttemptResult {
     /// The attempted delivery.
     pub id: DeliveryId,
+    /// The webhook as the attempt used it. Its owner may have changed it since.
+    pub target: Arc<Target>,
     /// Token of the lease under which the attempt was made.
     pub lease: LeaseToken,
     /// Number of attempts so far, including this one.

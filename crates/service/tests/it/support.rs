@@ -156,6 +156,7 @@ impl World {
             .iter()
             .map(|held| AttemptResult {
                 id: held.id(),
+                target: Arc::clone(&held.target),
                 lease: held.lease,
                 attempts: held.attempts + 1,
                 at: self.clock.now(),

@@ -44,9 +44,8 @@ pub(crate) fn delete_with_backlog(
     ids: &[String],
     now: Timestamp,
 ) -> Result<usize, Fault> {
-    let mut deleted = 0;
+    let deleted = delete_deliveries(conn, ids, now, AT_ONCE_MAX)?;
     for id in ids {
-        deleted += delete_deliveries(conn, id, now, AT_ONCE_MAX.saturating_sub(deleted))?;
         // Ignores a conflict, because another transaction may have deleted the same webhook and inserted the same row.
         let mark = diesel::insert_into(f::table).values(f::id.eq(id));
         on_backend!(conn, c => mark.on_conflict_do_nothing().execute(c))?;
@@ -54,35 +53,57 @@ pub(crate) fn delete_with_backlog(
     Ok(deleted)
 }
 
-/// Deletes up to `limit` rows of the webhooks in `deleted_webhooks`, one webhook after the other: first its deliveries,
-/// then its attempts, then its row in `deleted_webhooks`.
+/// Deletes up to `limit` rows of the webhooks in `deleted_webhooks`: first their deliveries, then their attempts, and
+/// the row of each webhook after its attempts.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Result<u64, Fault> {
-    let mut purged = 0;
-    while purged < limit {
-        let next = f::table.order(f::id).select(f::id).first::<String>(conn).optional()?;
-        let Some(id) = next else { break };
-        let left = columns::number(limit - purged, "limit")?;
-        let deliveries = delete_deliveries(conn, &id, now, left)?;
-        purged += columns::number::<u64, _>(deliveries, "number of rows")?;
-        let left: i64 = columns::number(limit - purged, "limit")?;
-        let rows = delete_attempts(conn, &id, left)?;
-        purged += columns::number::<u64, _>(rows, "number of rows")?;
+    let listed = f::table.order(f::id).limit(columns::number(limit, "limit")?).select(f::id);
+    let ids = listed.load::<String>(conn)?;
+    let limit: usize = columns::number(limit, "limit")?;
+    let mut purged = delete_deliveries(conn, &ids, now, limit)?;
+    for id in &ids {
+        if purged >= limit {
+            break;
+        }
+        purged += delete_attempts(conn, id, columns::number(limit - purged, "limit")?)?;
         if purged < limit {
-            diesel::delete(f::table.find(&id)).execute(conn)?;
+            diesel::delete(f::table.find(id)).execute(conn)?;
             purged += 1;
         }
     }
-    Ok(purged)
+    columns::number(purged, "number of rows")
 }
 
-/// Deletes up to `limit` deliveries to a webhook, and returns their number. If an envelope can no longer be delivered
-/// afterwards, the envelope bounces: its sender gets an event.
+/// Deletes up to `limit` deliveries to the given webhooks, and returns their number. If an envelope can no longer be
+/// delivered afterwards, the envelope bounces: its sender gets an event.
+///
+/// Deletes the deliveries of all webhooks before it locks the first envelope. A transaction that records outcomes also
+/// locks deliveries first. In another order, the two could wait for each other (deadlock).
 fn delete_deliveries(
     conn: &mut AnyConnection,
-    id: &str,
+    ids: &[String],
     now: Timestamp,
     limit: usize,
 ) -> Result<usize, Fault> {
+    let (mut count, mut deleted) = (0, Vec::new());
+    for id in ids {
+        if count >= limit {
+            break;
+        }
+        let (selected, mut events) = delete_deliveries_to(conn, id, limit - count)?;
+        count += selected;
+        deleted.append(&mut events);
+    }
+    bounces::settle(conn, &deleted, now)?;
+    Ok(count)
+}
+
+/// Deletes up to `limit` deliveries to a webhook. Returns how many were selected, and the ids of the events whose
+/// deliveries were really deleted.
+fn delete_deliveries_to(
+    conn: &mut AnyConnection,
+    id: &str,
+    limit: usize,
+) -> Result<(usize, Vec<String>), Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
     // Waiting deliveries and exhausted deliveries have separate indexes. Therefore two queries select the deliveries.
     // Each query sorts in the order of its index, because PostgreSQL might otherwise scan the table.
@@ -113,8 +134,7 @@ fn delete_deliveries(
             events
         }
     };
-    bounces::settle(conn, &deleted, now)?;
-    Ok(count)
+    Ok((count, deleted))
 }
 
 /// Deletes up to `limit` attempts of a webhook, and returns their number. If an attempt delivered an envelope, first

@@ -2,13 +2,14 @@
 //! outcome if its delivery is no longer leased to the caller.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     time::Duration,
 };
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    AttemptResult, AttemptSummary, DisabledReason, HealthReport, IncidentKind, Timestamp,
+    AttemptOutcome, AttemptResult, AttemptSummary, DisabledReason, HealthReport, IncidentKind,
+    Timestamp,
 };
 
 use crate::{
@@ -57,7 +58,8 @@ pub(crate) fn record(
     results: &[AttemptResult],
     recording: Option<&AttemptRecording<'_>>,
 ) -> Result<Recorded, Fault> {
-    let attempts = results.iter().map(FinishedAttempt::new).collect::<Result<Vec<_>, _>>()?;
+    let mut attempts = results.iter().map(FinishedAttempt::new).collect::<Result<Vec<_>, _>>()?;
+    retry_at_changed_urls(conn, &mut attempts)?;
     let UpdatedQueue { leased, mut announced, exhausted } = update_queue(conn, &attempts)?;
     let mut attempts: Vec<_> =
         attempts.iter().filter(|attempt| leased.contains(&attempt.lease)).collect();
@@ -81,6 +83,37 @@ pub(crate) fn record(
         bounces::settle(conn, exhausted.iter().map(|key| &key.event_id), now)?;
     }
     Ok(Recorded { disabled, successes, exhausted })
+}
+
+/// Makes deliveries due again whose receiver responded with status 410 (Gone), if their webhook has another URL since.
+/// The response tells nothing about the receiver at the new URL.
+fn retry_at_changed_urls(
+    conn: &mut AnyConnection,
+    attempts: &mut [FinishedAttempt],
+) -> Result<(), Fault> {
+    let urls = urls_of_gone(conn, &attempts.iter().collect::<Vec<_>>())?;
+    for attempt in attempts {
+        let url = urls.get(&attempt.lease.key.webhook_id);
+        if attempt.gone_url.is_some() && url.is_some() && url != attempt.gone_url.as_ref() {
+            attempt.outcome = AttemptOutcome::Failed.as_str();
+            attempt.due_at = Some(attempt.at);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the present URLs of the webhooks whose receivers responded with status 410 (Gone), by the id of the webhook.
+fn urls_of_gone(
+    conn: &mut AnyConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<HashMap<String, String>, Fault> {
+    let gone = attempts.iter().filter(|attempt| attempt.gone_url.is_some());
+    let ids: BTreeSet<_> = gone.map(|attempt| attempt.lease.key.webhook_id.clone()).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let urls = w::table.filter(any_of(w::id, ids)).select((w::id, w::url));
+    Ok(on_backend!(conn, c => urls.load::<(String, String)>(c))?.into_iter().collect())
 }
 
 struct UpdatedQueue {
@@ -127,19 +160,24 @@ fn update_health(
     attempts: &[&FinishedAttempt],
     failing_max: Duration,
 ) -> Result<Vec<(String, DisabledReason)>, Fault> {
+    let ids: BTreeSet<_> = attempts.iter().map(|attempt| &*attempt.lease.key.webhook_id).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut rows = lock_health(conn, &ids.into_iter().collect::<Vec<_>>())?;
+    // Read under the lock, so that an owner cannot change the URL between this comparison and the commit.
+    let urls = urls_of_gone(conn, attempts)?;
     let mut by_webhook = BTreeMap::<&str, Vec<AttemptSummary<'_>>>::new();
     for attempt in attempts {
-        by_webhook.entry(&attempt.lease.key.webhook_id).or_default().push(AttemptSummary {
+        let webhook_id = &attempt.lease.key.webhook_id;
+        by_webhook.entry(webhook_id).or_default().push(AttemptSummary {
             at: Timestamp::from_millis(attempt.at),
             failure: attempt.failure,
             error_detail: attempt.error_detail(),
-            is_gone: attempt.is_gone,
+            is_gone: attempt.gone_url.is_some()
+                && urls.get(webhook_id) == attempt.gone_url.as_ref(),
         });
     }
-    if by_webhook.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut rows = lock_health(conn, &by_webhook.keys().copied().collect::<Vec<_>>())?;
     let (mut disabled, mut incidents) = (Vec::new(), Vec::new());
     for row in &mut rows {
         let Some(attempts) = by_webhook.get(&*row.id) else { continue };

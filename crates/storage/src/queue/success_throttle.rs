@@ -104,7 +104,7 @@ mod tests {
             status_code: None,
             excerpt: None,
             due_at: None,
-            is_gone: false,
+            gone_url: None,
         }
     }
 

@@ -112,6 +112,14 @@ impl Transaction {
         self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
+    /// Forgets since when all attempts of a webhook have failed, and how many. The transaction has locked the webhook.
+    /// The last failure stays.
+    pub fn forget_failures(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+        let none = (webhooks::failing_since.eq(None::<i64>), webhooks::failed_attempts.eq(0));
+        let update = diesel::update(webhooks::table.find(id.to_string())).set(none);
+        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+    }
+
     /// Replaces the signing secrets of a webhook that this transaction has locked: the current secret, and the list of
     /// replaced secrets that are still in use.
     pub fn set_secrets(

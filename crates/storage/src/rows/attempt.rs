@@ -25,8 +25,8 @@ pub(crate) struct FinishedAttempt {
     pub(crate) excerpt: Option<String>,
     /// Due time of the next attempt in milliseconds; `None` if the schedule has no further attempt.
     pub(crate) due_at: Option<i64>,
-    /// True if the receiver responded with status 410 (Gone).
-    pub(crate) is_gone: bool,
+    /// The URL at which the receiver responded with status 410 (Gone); `None` after any other result.
+    pub(crate) gone_url: Option<String>,
 }
 
 impl FinishedAttempt {
@@ -55,7 +55,7 @@ impl FinishedAttempt {
                 None => result.error_detail.as_deref().and_then(excerpt),
             },
             due_at,
-            is_gone: matches!(result.outcome, Outcome::Gone),
+            gone_url: (result.outcome == Outcome::Gone).then(|| result.target.url.clone()),
         })
     }
 

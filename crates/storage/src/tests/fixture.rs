@@ -114,6 +114,7 @@ pub(in crate::tests) fn result_of(
 ) -> AttemptResult {
     AttemptResult {
         id: held.id(),
+        target: Arc::clone(&held.target),
         lease: held.lease,
         attempts: held.attempts + 1,
         at: at(when),

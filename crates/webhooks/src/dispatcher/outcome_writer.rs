@@ -163,6 +163,7 @@ mod tests {
     fn success(held: &LeasedDelivery, at: Timestamp) -> AttemptResult {
         AttemptResult {
             id: held.id(),
+            target: Arc::clone(&held.target),
             lease: held.lease,
             attempts: 1,
             at,

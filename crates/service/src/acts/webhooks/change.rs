@@ -132,6 +132,9 @@ impl Webhooks {
     /// Changes a webhook. The URL is checked before the transaction, because a DNS look-up must not keep a transaction
     /// open.
     ///
+    /// Another URL or the end of a pause begins a new time of failures. Failures of the old URL, and the time of the
+    /// pause without attempts, must not disable the webhook.
+    ///
     /// If `paused` is false and the webhook is enabled, also makes the pending deliveries due, in further transactions.
     /// Does so even if the webhook was not paused. An earlier request may have resumed the webhook, but failed before
     /// this second step.
@@ -152,9 +155,13 @@ impl Webhooks {
             webhook.paused = paused.unwrap_or(webhook.paused);
         };
         let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            let mut webhook = tx.lock_webhook(key, &id)?.ok_or(Refusal::WebhookNotFound)?;
+            let before = tx.lock_webhook(key, &id)?.ok_or(Refusal::WebhookNotFound)?;
+            let mut webhook = before.clone();
             apply(&mut webhook);
             tx.update_webhook(&webhook)?;
+            if webhook.url != before.url || (before.paused && !webhook.paused) {
+                tx.forget_failures(&id)?;
+            }
             let detail = Some(format!("{id} of {key}"));
             self.core.record(tx, &actor.origin(), ActivityKind::WebhookUpdated, detail)?;
             self.view(tx, key, &webhook_id)

@@ -1,7 +1,7 @@
 //! Tests that the outcomes of attempts are recorded only while the lease of the delivery is valid.
 
 use sealpost_domain::{
-    AttemptFailure, AttemptResult, LastFailure, LeaseToken, Outcome, ports::Outbox,
+    AttemptFailure, AttemptResult, LastFailure, LeaseToken, Outcome, WebhookStatus, ports::Outbox,
 };
 
 use crate::tests::fixture::{Fixture, at, claim, find, record, result_of};
@@ -14,6 +14,7 @@ on_both!(
     a_batch_of_mixed_outcomes_is_recorded,
     a_webhook_keeps_the_newest_success_and_failure,
     a_success_that_is_only_in_the_log_is_shown,
+    a_410_of_the_old_url_changes_only_the_attempt,
     unlogged_outcomes_change_only_the_queue,
 );
 
@@ -146,6 +147,28 @@ fn a_success_that_is_only_in_the_log_is_shown(db: &Fixture) {
     }
     assert_eq!(db.count("webhooks WHERE last_success_at = 1100"), 1);
     assert_eq!(find(db, &to).last_success_at, Some(at(1200)));
+}
+
+/// The owner of a webhook may change its URL while an attempt waits for the response of the old receiver.
+fn a_410_of_the_old_url_changes_only_the_attempt(db: &Fixture) {
+    let (moved, stayed) = (db.register(&db.activate().id), db.register(&db.activate().id));
+    db.send(&moved, 1);
+    db.send(&stayed, 1);
+    let held = claim(db, 1000, 1);
+    let new_url =
+        format!("UPDATE webhooks SET url = 'https://new.example/' WHERE id = '{}'", moved.id);
+    db.execute(&new_url).unwrap();
+    record(
+        db,
+        &[result_of(&held[0], 1100, Outcome::Gone), result_of(&held[1], 1100, Outcome::Gone)],
+    );
+    let error = || Some("http_status".to_owned());
+    assert_eq!(queue(db), [(1, Some(1100), None, error()), (1, None, None, error())]);
+    let status_of = |webhook| find(db, webhook).status;
+    assert_eq!(status_of(&moved), WebhookStatus::Enabled);
+    assert_eq!(status_of(&stayed), WebhookStatus::Disabled);
+    assert_eq!(claim(db, 1100, 2)[0].target.url, "https://new.example/");
+    assert_eq!(db.count("attempts WHERE outcome = 'failed' AND next_attempt_at = 1100"), 1);
 }
 
 fn unlogged_outcomes_change_only_the_queue(db: &Fixture) {

@@ -10,7 +10,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, OwnedKey, Plan, Wrapped,
+    ApiKeyId, AttemptFailure, Envelope, Handle, KeyStatus, LeaseToken, LeasedDelivery, Outcome,
+    OwnedKey, Plan, Wrapped,
     ports::{
         Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks, RevocationSummary,
         StoreError, WriteSet,
@@ -188,15 +189,14 @@ fn a_lock_on_a_key_sees_earlier_changes(db: &Fixture) {
 fn revocation_and_outcomes_do_not_deadlock(db: &Fixture) {
     for round in 0..10 {
         let key = db.activate();
-        let to = db.register(&key.id);
-        db.send(&to, 60);
-        let lease = LeaseToken(round);
-        let held = db.claim(&claim_of(1000, 60, lease)).unwrap();
-        let succeed = |delivery| result_of(delivery, 1001, Outcome::Succeeded);
+        let held = send_to_two_webhooks(db, &key.id, 30, LeaseToken(round));
+        let exhausted = Outcome::Exhausted(AttemptFailure::Dns);
+        let outcome = if round % 2 == 0 { Outcome::Succeeded } else { exhausted };
         thread::scope(|scope| {
             for part in held.chunks(20) {
                 scope.spawn(move || {
-                    let part: Vec<_> = part.iter().rev().map(succeed).collect();
+                    let part: Vec<_> =
+                        part.iter().rev().map(|held| result_of(held, 1001, outcome)).collect();
                     db.record_outcomes(&part, FAILING_MAX).unwrap();
                 });
             }
@@ -204,6 +204,25 @@ fn revocation_and_outcomes_do_not_deadlock(db: &Fixture) {
         });
         assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
     }
+}
+
+/// Stores envelopes from a key to itself, each with a leased delivery to two new webhooks. Returns the deliveries in the
+/// order of the envelopes.
+fn send_to_two_webhooks(
+    db: &Fixture,
+    key: &ApiKeyId,
+    count: usize,
+    lease: LeaseToken,
+) -> Vec<LeasedDelivery> {
+    let to = [db.register(key), db.register(key)];
+    let sent: Vec<_> = (0..count).map(|_| Arc::new(envelope(key, key))).collect();
+    let deliveries = |sent: &Arc<Envelope>| {
+        let sent = Arc::clone(sent);
+        to.clone().map(|to| delivery(&sent, &to, lease, 100_000))
+    };
+    let leased: Vec<_> = sent.iter().flat_map(deliveries).collect();
+    db.apply(&WriteSet { envelopes: sent, leased: leased.clone(), ..WriteSet::default() });
+    leased
 }
 
 /// A pause that is long enough for a transaction to finish if it does not wait for a lock.

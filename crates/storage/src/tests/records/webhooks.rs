@@ -84,7 +84,7 @@ fn deletion_and_outcomes_do_not_deadlock(db: &Fixture) {
         status_code: None,
         excerpt: None,
         due_at: None,
-        is_gone: false,
+        gone_url: None,
     };
     let webhook_id = to.id.to_string();
     thread::scope(|scope| {

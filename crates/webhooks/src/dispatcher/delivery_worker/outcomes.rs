@@ -1,7 +1,10 @@
 //! Processes finished attempts: updates the health of the target, decides the outcome (success, retry or no further
 //! attempt), and passes the outcome to the thread that writes to the database.
 
-use std::{sync::mpsc, time::Duration};
+use std::{
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 use sealpost_domain::{
     AttemptFailure, AttemptResult, LeasedDelivery, Outcome, Timestamp, WebhookId,
@@ -131,7 +134,18 @@ impl DeliveryWorker {
         }
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let at = signed_at.plus(Duration::from_millis(duration_ms.into()));
-        AttemptResult { id, lease, attempts, at, duration_ms, response, error_detail, outcome }
+        let target = Arc::clone(&delivery.target);
+        AttemptResult {
+            id,
+            target,
+            lease,
+            attempts,
+            at,
+            duration_ms,
+            response,
+            error_detail,
+            outcome,
+        }
     }
 
     /// Releases the leases of all deferred deliveries, which get no attempt now. Groups the deliveries into batches,
