@@ -257,6 +257,7 @@ fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
         }),
         target_read_at: NOW,
         attempts: 0,
+        requested_at: None,
         lease: LeaseToken(1),
         lease_until: NOW.plus(Duration::from_mins(1)),
     }

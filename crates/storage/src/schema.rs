@@ -240,6 +240,7 @@ diesel::table! {
         failed_at -> Nullable<BigInt>,
         redeliver_at -> Nullable<BigInt>,
         recover_at -> Nullable<BigInt>,
+        requested_at -> Nullable<BigInt>,
     }
 }
 

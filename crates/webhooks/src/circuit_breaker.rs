@@ -35,6 +35,8 @@ struct OpenState {
     /// Earliest time of the next probe.
     until: Timestamp,
     pause: Duration,
+    /// End of the last attempt without a response.
+    failed_at: Timestamp,
     /// Whether a delivery in the database already has the due time of the next probe, so that it becomes this probe.
     probe_scheduled: bool,
 }
@@ -72,7 +74,7 @@ impl CircuitBreaker {
     ) -> Option<BreakerTransition> {
         self.health = TargetHealth::Unresponsive;
         self.failures = self.failures.saturating_add(1);
-        match &self.open {
+        match &mut self.open {
             None if self.failures >= settings.failures_max => {
                 self.open = Some(OpenState::new(now, settings.probe_pause));
                 Some(BreakerTransition::Opened)
@@ -82,9 +84,13 @@ impl CircuitBreaker {
                 self.open = Some(OpenState::new(now, pause));
                 None
             }
-            // Either there are too few failures to open the breaker, or the breaker opened while this attempt was in
-            // flight.
-            _ => None,
+            // The breaker opened while this attempt was in flight, or the owner of the webhook requested the attempt.
+            Some(open) => {
+                open.failed_at = now;
+                None
+            }
+            // There are too few failures to open the breaker.
+            None => None,
         }
     }
 
@@ -133,6 +139,12 @@ impl CircuitBreaker {
         Deferral { from, spread: open.pause.max(deferral_min) }
     }
 
+    /// Whether an attempt that the owner of the webhook requested at this time may be made before the next probe: if the
+    /// breaker is open, and no attempt has failed since the request.
+    pub(crate) fn allows_requested(&self, requested_at: Timestamp) -> bool {
+        self.open.as_ref().is_some_and(|open| requested_at > open.failed_at)
+    }
+
     /// Returns the time of the next probe if the breaker is open and no delivery is scheduled as this probe yet.
     pub(crate) fn probe_needed_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.open.as_ref().filter(|open| !open.probe_scheduled).map(|open| open.next_probe(now))
@@ -148,7 +160,7 @@ impl CircuitBreaker {
 
 impl OpenState {
     fn new(now: Timestamp, pause: Duration) -> Self {
-        Self { until: now.plus(pause), pause, probe_scheduled: false }
+        Self { until: now.plus(pause), pause, failed_at: now, probe_scheduled: false }
     }
 
     fn next_probe(&self, now: Timestamp) -> Timestamp {
@@ -241,6 +253,17 @@ mod tests {
         let queue_max = |seconds, in_flight| breaker.queue_max(after(seconds), in_flight, 8);
         assert_eq!([queue_max(0, 0), queue_max(4, 0)], [0, 0]);
         assert_eq!([queue_max(5, 0), queue_max(5, 1), queue_max(99, 0)], [1, 0, 1]);
+    }
+
+    #[test]
+    fn a_request_after_the_last_failure_allows_an_attempt_before_the_next_probe() {
+        let mut breaker = failed(4);
+        assert!(!breaker.allows_requested(after(1)), "the breaker is closed");
+        breaker.record_failure(NOW, &SETTINGS);
+        assert_eq!([0, 1].map(|seconds| breaker.allows_requested(after(seconds))), [false, true]);
+        breaker.record_failure(after(2), &SETTINGS);
+        assert_eq!([1, 3].map(|seconds| breaker.allows_requested(after(seconds))), [false, true]);
+        assert_eq!(breaker.probe_needed_at(after(3)), Some(after(5)), "the pause is unchanged");
     }
 
     #[test]

@@ -7,7 +7,4 @@
 mod hub;
 mod relay_target;
 
-pub(crate) use self::{
-    hub::{RelayHub, UNANSWERED_MAX},
-    relay_target::RelayTarget,
-};
+pub(crate) use self::{hub::RelayHub, relay_target::RelayTarget};

@@ -10,7 +10,7 @@ pub(crate) enum Unsent {
     #[error(transparent)]
     Local(#[from] LocalFault),
     /// The receiver of a [relay](crate::relay) is not connected to this node, or the connection has ended before the
-    /// answer, or each connection already has the maximum number of unanswered deliveries.
-    #[error("no receiver is connected to this relay")]
+    /// answer.
+    #[error("no receiver is connected to this relay, or its connection ended before the answer")]
     NotConnected,
 }

@@ -424,6 +424,9 @@ CREATE TABLE deliveries (
     -- clears both.
     redeliver_at BIGINT,
     recover_at BIGINT,
+    -- Time of the last request for an attempt, until an attempt fails. This attempt repeats the newest one: it does not
+    -- increase `attempts`.
+    requested_at BIGINT,
     PRIMARY KEY (envelope_id, webhook_id)
 ) WITH (
     fillfactor = 70,
@@ -441,9 +444,10 @@ CREATE INDEX ix_deliveries__due_at ON deliveries (due_at) WHERE lease IS NULL AN
 CREATE INDEX ix_deliveries__webhook_id__due_at__free ON deliveries (webhook_id, due_at)
     WHERE lease IS NULL AND due_at IS NOT NULL AND webhook_id IS NOT NULL;
 CREATE INDEX ix_deliveries__lease_end ON deliveries (due_at) WHERE lease <> -1 AND due_at IS NOT NULL;
--- Deliveries that wait for a relay have indexes of their own, so other claims do not read them.
+-- Deliveries that wait for a relay have indexes of their own, so other claims do not read them. A relay gets its events
+-- in their order: after the prefix `env_` or `evt_`, an id begins with the time.
 CREATE INDEX ix_deliveries__due_at__relay ON deliveries (due_at) WHERE lease = -1 AND due_at IS NOT NULL;
-CREATE INDEX ix_deliveries__webhook_id__due_at__relay ON deliveries (webhook_id, due_at)
+CREATE INDEX ix_deliveries__webhook_id__envelope_id__relay ON deliveries (webhook_id, substr(envelope_id, 5))
     WHERE lease = -1 AND webhook_id IS NOT NULL;
 -- The first of these two indexes contains the waiting deliveries, the second the failed ones. Together they contain all
 -- deliveries of a webhook. Nearly every delivery gets an entry in the first index. This entry contains only the end of

@@ -85,6 +85,7 @@ fn delivery(meta: &EnvelopeMeta, identities: &Identities, number: u64) -> Leased
         }),
         target_read_at: PAST,
         attempts: 0,
+        requested_at: None,
         lease: LeaseToken(1),
         lease_until: PAST,
     }

@@ -72,8 +72,8 @@ pub trait Outbox: Send + Sync {
         limit: usize,
     ) -> Result<Vec<WebhookId>, StoreError>;
 
-    /// Leases due deliveries that wait for a connection of one of these relays. Leases the earliest deliveries of each
-    /// relay, at most `claim.per_target_max`.
+    /// Leases due deliveries that wait for a connection of one of these relays. Leases the deliveries of the oldest
+    /// events of each relay, at most `claim.per_target_max`.
     fn claim_relays(
         &self,
         webhooks: &[WebhookId],

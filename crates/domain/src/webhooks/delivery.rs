@@ -30,6 +30,8 @@ pub struct LeasedDelivery {
     pub target_read_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,
+    /// Time at which the owner of the webhook last requested an attempt. `None` if the attempt is not requested.
+    pub requested_at: Option<Timestamp>,
     /// Token of this node's lease on the delivery.
     pub lease: LeaseToken,
     /// End of the lease. Afterwards any node may lease the delivery again.

@@ -70,6 +70,30 @@ impl JournalContent {
         };
         placed.into_iter().map(in_time).collect()
     }
+
+    /// Splits the entries into those that are kept, and those that are older than `retention`. Both lists have the
+    /// order of the file. `clocks` are the times of the node and of the database server.
+    ///
+    /// A wrong clock removes no entry too early:
+    /// - The age is counted from the earliest of both clocks and the newest time in the file.
+    /// - An entry counts as at least as new as the entries before it. A node with a clock behind may have written it.
+    ///   Times after both clocks are ignored here, because one such time would keep all later entries permanently.
+    fn split_expired(
+        &self,
+        clocks: [Timestamp; 2],
+        retention: Duration,
+    ) -> (Vec<Entry>, Vec<Entry>) {
+        let [node, server] = clocks;
+        let newest = self.entries.iter().map(|entry| entry.at).max().unwrap_or(node);
+        let keep_from = newest.min(node).min(server).minus(retention);
+        let mut reached = Timestamp::from_millis(i64::MIN);
+        self.entries.iter().copied().partition(|entry| {
+            if entry.at <= node.max(server) {
+                reached = reached.max(entry.at);
+            }
+            entry.at.max(reached) >= keep_from
+        })
+    }
 }
 
 /// Returns the acts (journaled changes) of all journals. Acts of different journals are ordered by time.
@@ -153,14 +177,25 @@ pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(),
     Ok(())
 }
 
-/// Removes entries from before `keep_from`, but keeps the highest mark (the number of the newest transaction with an
-/// entry). Renames the previous file to a name with the extension `.1`. Does nothing if no entry can be removed.
-pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFault> {
-    let Some(content) = read(path)? else { return Ok(()) };
-    if content.entries.iter().all(|entry| entry.at >= keep_from) {
-        return Ok(());
+/// Removes entries that are older than `retention`, but keeps the highest mark (the number of the newest transaction
+/// with an entry). Returns the number of removed entries. Renames the previous file to a name with the extension `.1`.
+/// Does nothing if no entry can be removed. `clocks` are the times of the node and of the database server.
+pub(crate) fn compact(
+    path: &Path,
+    clocks: [Timestamp; 2],
+    retention: Duration,
+) -> Result<usize, JournalFault> {
+    let Some(content) = read(path)? else { return Ok(0) };
+    if content.split_expired(clocks, retention).1.is_empty() {
+        return Ok(0);
     }
-    replace(path, &content.header, |content| compacted(content, keep_from))
+    let mut removed = 0;
+    replace(path, &content.header, |content| {
+        let (text, count) = compacted(content, clocks, retention);
+        removed = count;
+        text
+    })?;
+    Ok(removed)
 }
 
 /// Adds entries to the journal, and removes the word `partial` from its header. Keeps all entries. Creates the file if
@@ -197,17 +232,21 @@ fn replace(
     })?)
 }
 
-fn compacted(content: &JournalContent, keep_from: Timestamp) -> String {
+/// Returns the text of the file without expired entries, and the number of removed entries. An expired entry with the
+/// highest mark is replaced by one that only ends sessions.
+fn compacted(
+    content: &JournalContent,
+    clocks: [Timestamp; 2],
+    retention: Duration,
+) -> (String, usize) {
     let last_mark = content.last_mark();
+    let (kept, expired) = content.split_expired(clocks, retention);
+    let marked = expired.iter().find(|entry| entry.mark == Some(last_mark));
+    let marked = marked.map(|entry| Entry { act: JournaledAct::SessionsEnded, ..*entry });
     let mut text = content.header.to_line();
-    if let Some(marked) = content.entries.iter().find(|entry| entry.mark == Some(last_mark))
-        && marked.at < keep_from
-    {
-        text.push_str(&Entry { act: JournaledAct::SessionsEnded, ..*marked }.to_line());
-    }
-    let kept = content.entries.iter().filter(|entry| entry.at >= keep_from);
-    text.extend(kept.map(|entry| entry.to_line()));
-    text
+    text.extend(marked.iter().chain(&kept).map(|entry| entry.to_line()));
+    let removed = expired.iter().filter(|entry| marked != Some(**entry)).count();
+    (text, removed)
 }
 
 fn parse(bytes: &[u8]) -> Option<JournalContent> {
@@ -302,6 +341,11 @@ mod tests {
         Entry { at: Timestamp::from_millis(at), mark, act }
     }
 
+    /// Removes the entries from before `keep_from`.
+    fn compact_at(path: &Path, keep_from: i64) -> usize {
+        compact(path, [Timestamp::from_millis(keep_from); 2], Duration::ZERO).unwrap()
+    }
+
     fn scene() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("revocations.log");
@@ -371,7 +415,7 @@ mod tests {
         assert_eq!((third.mark, usize::try_from(third.end)), (10, Ok(whole.len())));
         fs::write(&path, &whole[..whole.len() - 1]).unwrap();
         assert_eq!(search(second).mark, 9);
-        compact(&path, Timestamp::from_millis(4)).unwrap();
+        compact_at(&path, 4);
         assert_eq!(search(third).mark, 10);
     }
 
@@ -403,18 +447,46 @@ mod tests {
         let entries = [revoked(1, Some(1), 1), revoked(2, Some(9), 2), revoked(30, None, 3)];
         append(&path, &header(), &entries).unwrap();
         let whole = fs::read(&path).unwrap();
-        compact(&path, Timestamp::from_millis(1)).unwrap();
+        assert_eq!(compact_at(&path, 1), 0);
         assert_eq!(fs::read(&path).unwrap(), whole);
-        compact(&path, Timestamp::from_millis(20)).unwrap();
+        assert_eq!(compact_at(&path, 20), 2);
         let content = read(&path).unwrap().unwrap();
         assert_eq!((content.last_mark(), content.entries.len()), (9, 2));
         assert_eq!(content.entries[1], entries[2]);
         assert!(matches!(content.entries[0].act, JournaledAct::SessionsEnded));
         assert_eq!(fs::read(owned_file::with_suffix(&path, ".1")).unwrap(), whole);
-        compact(&path, Timestamp::from_millis(20)).unwrap();
+        assert_eq!(compact_at(&path, 20), 0);
         assert_eq!(fs::read(owned_file::with_suffix(&path, ".1")).unwrap(), whole);
         append(&path, &header(), &entries[..1]).unwrap();
         assert_eq!(read(&path).unwrap().unwrap().entries.len(), 3);
+    }
+
+    #[test]
+    fn a_clock_that_is_ahead_removes_no_entry() {
+        let (_folder, path) = scene();
+        let entries = [revoked(100, Some(1), 1), revoked(110, Some(2), 2)];
+        append(&path, &header(), &entries).unwrap();
+        let retention = Duration::from_millis(20);
+        for clocks in [[900, 115], [115, 900], [900, 900]] {
+            let clocks = clocks.map(Timestamp::from_millis);
+            assert_eq!(compact(&path, clocks, retention).unwrap(), 0, "{clocks:?}");
+        }
+        append(&path, &header(), &[revoked(125, Some(3), 3)]).unwrap();
+        let clocks = [900, 900].map(Timestamp::from_millis);
+        assert_eq!(compact(&path, clocks, retention).unwrap(), 1);
+        assert_eq!(read(&path).unwrap().unwrap().entries[0], entries[1]);
+    }
+
+    #[test]
+    fn entries_of_a_node_with_a_clock_behind_are_kept_as_long_as_the_entry_before() {
+        let (_folder, path) = scene();
+        // The third entry is of a clock ahead. It does not make the entries after it newer.
+        let entries = [(1, 100), (2, 5), (3, 9_000), (4, 6), (5, 200)]
+            .map(|(key, at)| revoked(at, Some(u64::from(key)), key));
+        append(&path, &header(), &entries).unwrap();
+        assert_eq!(compact_at(&path, 100), 0);
+        assert_eq!(compact_at(&path, 101), 3);
+        assert_eq!(read(&path).unwrap().unwrap().entries, [entries[2], entries[4]]);
     }
 
     proptest! {

@@ -15,8 +15,9 @@ use sealpost_storage::Database;
 use super::{
     file,
     record::Journal,
-    recovery::{find_gap, recover_if_older},
+    recovery::{find_gap, recover_if_older, unusable},
 };
+use crate::error::database_error;
 
 /// Runs a thread that retries failed writes to the revocation journal, and removes old acts from the journal. If the
 /// database loses commits, the thread applies the journal again. The thread ends when the keeper is stopped or dropped.
@@ -32,14 +33,14 @@ impl JournalKeeper {
         database: Arc<Database>,
         retention: Duration,
     ) -> io::Result<Self> {
-        compact(&journal, retention);
+        compact(&journal, &database, retention);
         let (kept, mut compacted, mut expected) = (Arc::clone(&journal), Instant::now(), 0);
         let thread = PeriodicThread::start("journal", CHECK_EVERY, move || {
             kept.write_pending();
             check(&kept, &database, &mut expected);
             if compacted.elapsed() >= COMPACT_EVERY {
                 compacted = Instant::now();
-                compact(&kept, retention);
+                compact(&kept, &database, retention);
             }
             ControlFlow::Continue(())
         })?;
@@ -70,14 +71,23 @@ fn check(journal: &Journal, database: &Arc<Database>, expected: &mut u64) {
     }
 }
 
-fn compact(journal: &Journal, retention: Duration) {
-    let keep_from = journal.clock.now().minus(retention);
-    if let Err(fault) = file::compact(&journal.path, keep_from) {
-        tracing::warn!(
-            error = with_causes(&fault),
-            file = %journal.path.display(),
+fn compact(journal: &Journal, database: &Database, retention: Duration) {
+    let (now, path) = (journal.clock.now(), &journal.path);
+    let server = database.read(|reader| reader.shared_time(now)).map_err(database_error);
+    let compacted = server.and_then(|server| {
+        file::compact(path, [now, server], retention).map_err(|fault| unusable(path, fault))
+    });
+    match compacted {
+        Ok(0) => {}
+        Ok(entries) => {
+            let file = path.display();
+            tracing::info!(%file, entries, "removed old entries from the revocation journal");
+        }
+        Err(error) => tracing::warn!(
+            error = with_causes(&error),
+            file = %path.display(),
             "the revocation journal cannot be compacted"
-        );
+        ),
     }
 }
 
@@ -108,7 +118,8 @@ mod tests {
         let journal = Arc::new(Journal::new(path.clone(), new, Arc::new(SystemClock)));
         let act = JournaledAct::KeyRevoked(ApiKeyId::from_bytes([1; 16]));
         let old = Entry { at: Timestamp::from_millis(1), mark: Some(1), act };
-        file::append(&path, &journal.new, &[old]).unwrap();
+        let new = Entry { at: journal.clock.now(), mark: None, act };
+        file::append(&path, &journal.new, &[old, new]).unwrap();
         let retention = Duration::from_hours(24);
         let keeper = JournalKeeper::start(Arc::clone(&journal), database, retention).unwrap();
         journal.pending.lock().push(Entry { mark: Some(2), ..old });
@@ -116,7 +127,7 @@ mod tests {
         keeper.stop();
         let entries = file::read(&path).unwrap().unwrap().entries;
         let acts: Vec<_> = entries.iter().map(|entry| entry.act).collect();
-        assert_eq!(acts, [JournaledAct::SessionsEnded, act]);
+        assert_eq!(acts, [JournaledAct::SessionsEnded, act, act]);
     }
 
     #[test]

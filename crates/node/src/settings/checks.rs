@@ -61,13 +61,15 @@ fn check_ports(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Rejects zero for settings with which a server would start, but then refuse each request, or send requests to its key
-/// provider without a pause. Lifetimes, such as that of a session, may be zero: the session then ends at once.
+/// Rejects zero for settings with which a server would start, but then refuse each request, send requests to its key
+/// provider without a pause, or keep no revocations in its journal. Lifetimes, such as that of a session, may be zero:
+/// the session then ends at once.
 fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
-    let Settings { database, http, api, service, keys, .. } = settings;
+    let Settings { database, http, api, service, keys, journal_retention, .. } = settings;
     let settings = [
         ("--body-timeout", api.body_timeout.is_zero(), "10s"),
         ("--commit-timeout", database.storage.commit_timeout.is_zero(), "10s"),
+        ("--journal-retention", journal_retention.0.is_zero(), "400d"),
         ("--kek-recheck", keys.recheck.is_zero(), "5m"),
         ("--max-body-bytes", api.max_body_bytes == 0, "2MiB"),
         ("--max-message-bytes", service.message_bytes_max == 0, "256KiB"),
@@ -241,9 +243,10 @@ mod tests {
     #[test]
     fn a_useless_zero_is_refused() {
         check(&Settings::default()).unwrap();
-        let changes: [(&str, Change); 6] = [
+        let changes: [(&str, Change); 7] = [
             ("--body-timeout", |it| it.api.body_timeout = Duration::ZERO),
             ("--commit-timeout", |it| it.database.storage.commit_timeout = Duration::ZERO),
+            ("--journal-retention", |it| it.journal_retention.0 = Duration::ZERO),
             ("--kek-recheck", |it| it.keys.recheck = Duration::ZERO),
             ("--max-body-bytes", |it| it.api.max_body_bytes = 0),
             ("--max-message-bytes", |it| it.service.message_bytes_max = 0),

@@ -6,6 +6,7 @@ use std::{
     net::IpAddr,
     str::FromStr,
     sync::atomic::{AtomicU16, Ordering},
+    time::Duration,
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -141,18 +142,21 @@ impl Accounts {
     }
 
     /// Stores an activity entry about a wrong login secret or recovery code. Stores at most [`FAILED_PER_HOUR_MAX`]
-    /// such entries for one account in an hour. The commit does not wait for the disk, so a crash may lose the entry.
+    /// such entries for one account in an hour. Entries more than [`CLOCK_DIFFERENCE_MAX`] in the future do not count:
+    /// they come from a wrong clock, and would count until their time has passed. The commit does not wait for the
+    /// disk, so a crash may lose the entry.
     pub(crate) fn record_failed_login(
         &self,
         account: &AccountId,
         source: &RequestSource,
         detail: Option<&str>,
     ) -> Result<(), StoreError> {
-        let since = self.core.clock.now().minus(HOUR);
+        let now = self.core.clock.now();
+        let period = now.minus(HOUR)..now.plus(CLOCK_DIFFERENCE_MAX);
         let (kind, max) = (ActivityKind::LoginFailed, FAILED_PER_HOUR_MAX);
         // Counts the stored entries before a write transaction begins. Otherwise a flood of wrong secrets would cause a
         // flood of write transactions.
-        if self.core.store.read(|reader| reader.count_activity(account, kind, since, max))?
+        if self.core.store.read(|reader| reader.count_activity(account, kind, &period, max))?
             >= u64::from(max)
         {
             return Ok(());
@@ -161,7 +165,7 @@ impl Accounts {
             if !tx.lock_account(account)? {
                 return Ok(());
             }
-            let before = tx.count_activity(account, kind, since, max)?;
+            let before = tx.count_activity(account, kind, &period, max)?;
             let detail = match before + 1 {
                 last if last == u64::from(max) => Some(LAST_FAILED.to_owned()),
                 more if more > u64::from(max) => return Ok(()),
@@ -239,7 +243,9 @@ const KEPT_MAX: u32 = 1000;
 /// Maximum number of activity entries about wrong login secrets and recovery codes for one account in an hour. Any
 /// client that knows the id of the account can cause such entries.
 const FAILED_PER_HOUR_MAX: u32 = 10;
-const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
+const HOUR: Duration = Duration::from_hours(1);
+/// Largest difference between the clocks of two nodes at which entries of the other node count.
+const CLOCK_DIFFERENCE_MAX: Duration = Duration::from_mins(5);
 const LAST_FAILED: &str = "further failures of the next hour may not be recorded";
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sealpost_domain::{TokenHash, ports::Durability};
+use sealpost_domain::{
+    TokenHash,
+    ports::{Durability, StoreError},
+};
 use sealpost_storage::UsedForm;
 use sealpost_wallet::{FormId, WalletError, open_form_result, seal_form_result};
 use tokio::time::sleep;
@@ -43,11 +46,17 @@ impl SentForm {
 impl Accounts {
     /// Records the use of a form. The calling code may do this before or after the action that the form requests.
     /// Returns `false` if the form was used before.
+    ///
+    /// The time of the use is the [shared time](sealpost_storage::Reader::shared_time). With the time of a clock far
+    /// behind, housekeeping would delete the use at once. With the time of a clock far ahead, a repetition would show
+    /// secrets until that time.
     pub async fn use_form(&self, form: &SentForm) -> Result<bool, Error> {
         let hash = form.hash;
         let use_form = move |core: &Arc<Core>| {
-            let now = core.clock.now();
-            Ok(core.store.write(Durability::Durable, |tx| tx.use_form(&hash, now))?)
+            Ok(core.store.write(Durability::Durable, |tx| {
+                let now = tx.shared_time(core.clock.now())?;
+                tx.use_form(&hash, now)
+            })?)
         };
         self.core.block(&self.core, use_form).await
     }
@@ -84,11 +93,16 @@ impl Accounts {
 
     async fn stored_form_result(&self, form: &SentForm) -> Result<Option<FormResult>, Error> {
         let hash = form.hash;
-        let read =
-            move |core: &Arc<Core>| Ok(core.store.read(|reader| reader.find_used_form(&hash))?);
-        let used = self.core.block(&self.core, read).await?;
+        let read = move |core: &Arc<Core>| {
+            Ok(core.store.read(|reader| {
+                let used = reader.find_used_form(&hash)?;
+                Ok::<_, StoreError>((used, reader.shared_time(core.clock.now())?))
+            })?)
+        };
+        let (used, now) = self.core.block(&self.core, read).await?;
         let Some(UsedForm { used_at, result: Some(sealed) }) = used else { return Ok(None) };
-        let is_recent = self.core.clock.now() < used_at.plus(SHOWN_AGAIN_FOR);
+        // The clock can be behind `used_at`, if it was ahead at the use.
+        let is_recent = now.abs_diff(used_at) < SHOWN_AGAIN_FOR;
         let content = open_form_result(&form.id, &sealed);
         Ok(content.map(|content| FormResult { content, is_recent }))
     }

@@ -266,6 +266,7 @@ impl BatchDecision<'_> {
                 target: Arc::clone(&webhook.target),
                 target_read_at: self.read_at,
                 attempts: 0,
+                requested_at: None,
                 lease: lease.token,
                 lease_until: lease.until,
             };

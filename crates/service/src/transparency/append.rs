@@ -2,7 +2,8 @@
 //! trail) of committed transactions to the transparency log.
 //!
 //! Triggers of the database store statements in the transaction of a change. Any node may append these statements. The
-//! transaction locks the log, so that all nodes append in one order.
+//! transaction locks the log, so that all nodes append in one order. The time of an entry is the
+//! [shared time](sealpost_storage::Reader::shared_time), so that a node with a wrong clock appends no wrong times.
 
 use super::{
     TransparencyLog,
@@ -64,7 +65,7 @@ impl TransparencyLog {
     ) -> Result<Appended, StoreError> {
         let head = self.lock(tx)?;
         let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
-        let now = self.core.clock.now();
+        let now = tx.shared_time(self.core.clock.now())?;
         let pending = tx.pending_statements(after, limit)?;
         let is_full = pending.len() >= salts.len();
         let entries = new_entries(pending, salts, head.size, now)?;
@@ -82,7 +83,7 @@ impl TransparencyLog {
         let (checkpoint, index, statement) =
             self.core.store.write_or_refuse(Durability::Durable, |tx| {
                 let head = self.lock(tx)?;
-                let (now, number) = (self.core.clock.now(), head.size);
+                let (now, number) = (tx.shared_time(self.core.clock.now())?, head.size);
                 let statement = state(tx, now)?;
                 let entry = statement.entry().to_string().into_bytes();
                 let salt = statement.salt;

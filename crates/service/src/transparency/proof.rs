@@ -134,8 +134,8 @@ pub(crate) fn find_envelope(
 ) -> Result<Option<Logged>, TreeFault> {
     let text = envelope_text(meta);
     let leaf = TreeHash::of_leaf(text.as_bytes());
-    // The entry is appended after the send, but the clock of the node that appends it can be behind. The time of the
-    // entry can therefore be earlier than the time of the envelope.
+    // The entry is appended after the send, but has the time of the database server. If the clock of the node that
+    // stored the envelope is ahead, the time of the entry is earlier than the time of the envelope.
     let found = reader.find_envelope_list(&leaf.0, meta.timestamp, CLOCK_SKEW_MAX)?;
     let Some((statement, leaves)) = found else { return Ok(None) };
     let envelope = EnvelopePlace::find(text, &hashes(&leaves))?;
@@ -199,5 +199,5 @@ pub(crate) fn envelope_text(meta: &EnvelopeMeta) -> String {
     )
 }
 
-/// The largest expected difference between the clocks of two nodes.
-const CLOCK_SKEW_MAX: Duration = Duration::from_secs(10);
+/// The largest expected difference between the clocks of a node and the database server.
+const CLOCK_SKEW_MAX: Duration = Duration::from_mins(5);

@@ -14,7 +14,7 @@ use sealpost_domain::{
 };
 use sealpost_service::{Credentials, Login, Settings};
 use sealpost_storage::Database;
-use sealpost_wallet::KeyToken;
+use sealpost_wallet::{KeyToken, LoginSecret};
 
 use crate::{
     client::wait,
@@ -44,6 +44,31 @@ fn await_housekeeping(world: &World, mut is_done: impl FnMut() -> bool) {
 fn often() -> Settings {
     let every = Duration::from_millis(5);
     Settings { housekeeping_every: every, waiting_transfer_every: every, ..Settings::default() }
+}
+
+#[test]
+fn failed_logins_of_a_clock_ahead_do_not_hide_later_ones() {
+    for world in World::on_both(&Settings::default()) {
+        let account = account_of(&world, &world.newcomer(None));
+        let login_secret = LoginSecret::generate().unwrap().expose().to_owned();
+        let account_id = account.to_string();
+        let wrong = Login { account_id, login_secret, on_dashboard: true };
+        let fail = || assert!(world.sealpost.login(&wrong).is_err());
+        let failed = || {
+            kinds(&world, &account).iter().filter(|it| **it == ActivityKind::LoginFailed).count()
+        };
+        for _ in 0..11 {
+            world.clock.advance(Duration::from_mins(1));
+            fail();
+        }
+        assert_eq!(failed(), 10, "ten in an hour");
+        world.clock.set_back(Duration::from_mins(4));
+        fail();
+        assert_eq!(failed(), 10, "the clocks of two nodes differ a little");
+        world.clock.set_back(Duration::from_hours(24));
+        fail();
+        assert_eq!(failed(), 11);
+    }
 }
 
 #[test]

@@ -7,12 +7,13 @@ use sealpost_domain::{
     ports::{CountedTable, DailyCount, Durability},
 };
 use sealpost_service::{
-    Credentials, Error, ListEvents, Login, Recover, Register, Settings, WebhookList,
+    Credentials, Error, ListEvents, Login, Recover, Register, SentForm, Settings, WebhookList,
+    new_form_id,
 };
 use sealpost_storage::Database;
 
 use crate::{
-    client::{AccountOwner, Manage, Managed},
+    client::{AccountOwner, Manage, Managed, wait},
     support::{World, id, key_of, message, webhook_for},
 };
 
@@ -26,6 +27,45 @@ fn code<T>(result: Result<T, Error>) -> Code {
 
 fn somewhere() -> Register {
     webhook_for(EventKind::EnvelopeReceived)
+}
+
+/// Returns whether a repetition of a used form shows secrets again at the present time.
+fn is_recent(world: &World, form: &SentForm) -> bool {
+    let result = wait(world.sealpost.accounts.form_result(form, Duration::ZERO));
+    result.unwrap().unwrap().is_recent
+}
+
+/// Uses a form and stores its result.
+fn used_form(world: &World) -> SentForm {
+    let form = SentForm::parse(&new_form_id().unwrap()).unwrap();
+    let accounts = &world.sealpost.accounts;
+    assert!(wait(accounts.use_form(&form)).unwrap());
+    wait(accounts.set_form_result(&form, b"secret")).unwrap();
+    assert!(is_recent(world, &form));
+    form
+}
+
+#[test]
+fn a_repeated_form_shows_secrets_within_two_minutes_before_and_after_its_use() {
+    let world = World::new();
+    let (minute, moment) = (Duration::from_mins(1), Duration::from_millis(1));
+    let form = used_form(&world);
+    world.clock.set_back(minute * 2 - moment);
+    assert!(is_recent(&world, &form));
+    world.clock.set_back(moment);
+    assert!(!is_recent(&world, &form), "the clock was ahead at the use");
+    world.clock.advance(minute * 4 - moment);
+    assert!(is_recent(&world, &form));
+    world.clock.advance(moment);
+    assert!(!is_recent(&world, &form));
+}
+
+#[test]
+fn the_time_of_a_form_is_that_of_the_database_server() {
+    let world = World::on_postgres(Settings::default());
+    let form = used_form(&world);
+    world.clock.set_back(Duration::from_hours(24));
+    assert!(is_recent(&world, &form), "the clock of another node");
 }
 
 #[test]

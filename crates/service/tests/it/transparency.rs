@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::ports::{Durability, LogHead, StatementKind};
+use sealpost_domain::{
+    Clock as _,
+    ports::{Durability, LogHead, StatementKind},
+};
 use sealpost_service::{Issue, Issued, Settings};
 use sealpost_transparency::{
     Checkpoint, LogProof, Note, Policy, Statement, Tile, TileTree, TreeHash, VerifierKey,
@@ -86,6 +89,18 @@ fn a_change_is_in_the_log_of_every_database() {
 }
 
 #[test]
+fn an_entry_has_the_time_of_the_database_server() {
+    let world = World::on_postgres(Settings::default());
+    let server_time = || world.database.read(|reader| reader.shared_time(before_time())).unwrap();
+    let before = server_time();
+    let alice = id(&world.newcomer(None)).to_string();
+    settled(&world);
+    let found = world.database.read(|reader| reader.newest_statement(StatementKind::Key, &alice));
+    let at = found.unwrap().unwrap().at;
+    assert!((before..=server_time()).contains(&at), "{at}, not the time of the node's clock");
+}
+
+#[test]
 fn a_changed_tree_gets_no_checkpoint() {
     let world = World::new();
     world.newcomer(None);
@@ -150,6 +165,11 @@ fn callers_get_proofs_of_their_identity_and_of_badges() {
 #[test]
 fn sender_and_recipient_get_the_proof_of_an_envelope() {
     for world in [World::new(), World::on_postgres(Settings::default())] {
+        // On PostgreSQL, entries have the time of the server. The time of an envelope must be near it.
+        let now = world.clock.now();
+        let server = world.database.read(|reader| reader.shared_time(now)).unwrap();
+        world.clock.advance(server.since(now));
+        world.clock.set_back(now.since(server));
         let (alice, bob) = (world.newcomer(None), world.newcomer(None));
         let sent: Vec<_> = (0..3)
             .map(|_| wait(channels::send(&world.sealpost, &alice, &bob)).unwrap().message)

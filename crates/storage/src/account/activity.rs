@@ -1,6 +1,6 @@
 //! Stores the activity log of accounts, and deletes old entries.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, ops::Range};
 
 use diesel::{
     prelude::*,
@@ -66,20 +66,22 @@ fn trim(
 }
 
 impl Reader {
-    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
+    /// Counts the entries of this kind in the account's activity log that have a time in `period`. Stops counting at
+    /// `limit`.
     pub fn count_activity(
         &mut self,
         account: &AccountId,
         kind: ActivityKind,
-        since: Timestamp,
+        period: &Range<Timestamp>,
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            let since = ActivityId::new(since, [0; 10]).to_string();
+            let first_id = |at| ActivityId::new(at, [0; 10]).to_string();
             let entries = a::table
                 .filter(a::account_id.eq(account.to_string()))
                 .filter(a::kind.eq(kind.as_str()))
-                .filter(a::id.ge(since))
+                .filter(a::id.ge(first_id(period.start)))
+                .filter(a::id.lt(first_id(period.end)))
                 .limit(limit.into())
                 .select(a::id);
             columns::number(entries.load::<String>(conn)?.len(), "number of entries")

@@ -12,8 +12,12 @@
 use std::time::Duration;
 
 use diesel::{
-    PgConnection, connection::SimpleConnection, dsl::sql, prelude::*, result::Error,
-    sql_types::Bool,
+    PgConnection,
+    connection::SimpleConnection,
+    dsl::sql,
+    prelude::*,
+    result::Error,
+    sql_types::{BigInt, Nullable},
 };
 use metrics::counter;
 use sealpost_domain::{EnvelopeId, Timestamp, ports::StoreError};
@@ -30,6 +34,8 @@ pub(crate) struct PartitionedTable {
     pub(crate) name: &'static str,
     /// The column whose value determines the partition of a row.
     column: &'static str,
+    /// The column that contains the time of a row in milliseconds.
+    time: &'static str,
     /// Converts the bound of a partition to an SQL literal of the column's type.
     literal: fn(Timestamp) -> String,
 }
@@ -37,11 +43,16 @@ pub(crate) struct PartitionedTable {
 pub(crate) const ENVELOPES: PartitionedTable = PartitionedTable {
     name: "envelopes",
     column: "id",
+    time: "created_at",
     literal: |at| format!("'{}'", first_id(at)),
 };
 
-pub(crate) const ATTEMPTS: PartitionedTable =
-    PartitionedTable { name: "attempts", column: "at", literal: |at| at.as_millis().to_string() };
+pub(crate) const ATTEMPTS: PartitionedTable = PartitionedTable {
+    name: "attempts",
+    column: "at",
+    time: "at",
+    literal: |at| at.as_millis().to_string(),
+};
 
 /// A partition. Its rows have times from `lower` (inclusive) to `upper` (exclusive).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,8 +139,9 @@ pub(crate) fn ranges_of_rows(
 /// If the newest partition begins less than `span` after `now`, gives it an upper bound, and adds an empty partition
 /// after it. Returns whether a partition was added.
 ///
-/// Does nothing if a stored row is later than the new bound. Such a row comes from a clock that is wrong by more than
-/// `span`.
+/// Adds no partition if a stored row is later than the new bound. Such a row comes from a clock that was ahead by more
+/// than `span`. Retention then deletes the rows of the newest partition one by one, so the partition gets an
+/// autovacuum.
 pub(crate) fn extend(
     conn: &mut PgConnection,
     table: &PartitionedTable,
@@ -147,14 +159,20 @@ pub(crate) fn extend(
     // After a long stop, the partition can span much more time. Its rows are then deleted one by one, because dropping
     // the whole partition would keep its oldest rows for too long.
     let is_dropped_whole = upper.since(*lower) <= span * 3;
-    let PartitionedTable { name: parent, column, literal } = table;
+    // For a partition whose rows are deleted one by one: one without an upper bound, or one that spans too much time.
+    let vacuumed = format!("ALTER TABLE {newest} RESET (autovacuum_enabled)");
+    let PartitionedTable { name: parent, column, time, literal } = table;
     let (from, to) = (literal(*lower), literal(upper));
     let added = format!("{parent}_from_{}", upper.as_millis());
-    while_locked(conn, table, &exclusive_lock(table, &[newest]), |conn| {
-        let has_later =
-            format!("/* partitions.extend */ EXISTS (SELECT FROM {newest} WHERE {column} >= {to})");
-        if diesel::select(sql::<Bool>(&has_later)).get_result(conn)? {
-            return Ok(false);
+    let mut later: Option<i64> = None;
+    let is_done = while_locked(conn, table, &exclusive_lock(table, &[newest]), |conn| {
+        let find_later = format!(
+            "/* partitions.extend */ (SELECT {time} FROM {newest} WHERE {column} >= {to} LIMIT 1)"
+        );
+        later = diesel::select(sql::<Nullable<BigInt>>(&find_later)).get_result(conn)?;
+        if later.is_some() {
+            conn.batch_execute(&vacuumed)?;
+            return Ok(true);
         }
         conn.batch_execute(&format!(
             "ALTER TABLE {parent} DETACH PARTITION {newest};
@@ -162,15 +180,31 @@ pub(crate) fn extend(
              CREATE TABLE {added} (LIKE {parent} INCLUDING ALL) WITH ({OPTIONS});
              ALTER TABLE {parent} ATTACH PARTITION {added} FOR VALUES FROM ({to}) TO (MAXVALUE)"
         ))?;
-        if !is_dropped_whole {
-            conn.batch_execute(&format!("ALTER TABLE {newest} RESET (autovacuum_enabled)"))?;
-        }
+        // Earlier calls may have reset the options, because the partition had later rows.
+        let dropped_whole = format!("ALTER TABLE {newest} SET ({OPTIONS})");
+        conn.batch_execute(if is_dropped_whole { &dropped_whole } else { &vacuumed })?;
         let bounded =
             (p::upper_bound.eq(upper.as_millis()), p::is_dropped_whole.eq(is_dropped_whole));
         diesel::update(p::table.find(newest)).set(bounded).execute(conn)?;
         insert(conn, table, &added, None)?;
         Ok(true)
-    })
+    })?;
+    if let Some(later) = columns::instant(later) {
+        warn_of_later_row(table, later);
+        return Ok(false);
+    }
+    Ok(is_done)
+}
+
+/// Logs and counts that the newest partition of a table gets no upper bound, because it has a row of the time `later`.
+fn warn_of_later_row(table: &PartitionedTable, later: Timestamp) {
+    postponed(table, "rows");
+    tracing::warn!(
+        table = table.name,
+        %later,
+        "a row is dated in the future, so the newest partition gets no end and is not dropped; correct the clocks of \
+         all nodes"
+    );
 }
 
 /// Locks the table. If `may_drop` then returns true, drops all partitions that end at `upper` or earlier, with their
@@ -315,7 +349,7 @@ const TIME_LEN: usize = 10;
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 /// Maximum duration of one statement while all other transactions wait for the locked table.
 const LOCKED_MAX: Duration = Duration::from_secs(1);
-/// Options of a partition: no autovacuum. The rows of a partition are inserted, opened at most once, and dropped, so an
-/// autovacuum would be wasted work. The lock of an autovacuum would also delay the drop. PostgreSQL still vacuums a
-/// partition in time to prevent the wraparound of transaction ids.
+/// Options of a partition that is dropped as a whole: no autovacuum. Its rows are inserted, opened at most once, and
+/// dropped, so an autovacuum would be wasted work. The lock of an autovacuum would also delay the drop. PostgreSQL
+/// still vacuums a partition in time to prevent the wraparound of transaction ids.
 const OPTIONS: &str = "autovacuum_enabled = false";

@@ -101,7 +101,8 @@ pub(crate) fn take_ready(
 }
 
 /// Leases due deliveries of these [relays](sealpost_domain::ports::Relays), at most `claim.per_target_max` of each. A
-/// relay is a webhook whose receiver connects to the service. Returns the oldest events first.
+/// relay is a webhook whose receiver connects to the service. Selects and returns the oldest events first, so that
+/// deliveries that an ended connection has returned precede the later events.
 pub(crate) fn take_for_relays(
     conn: &mut AnyConnection,
     webhooks: &[String],
@@ -304,6 +305,7 @@ impl ClaimedRow {
             target: Arc::new(target.read(&account_id)?),
             target_read_at: claim.now,
             attempts: columns::number(self.attempts, "number of attempts")?,
+            requested_at: columns::instant(self.requested_at),
             lease: claim.lease,
             lease_until: claim.lease_until,
         }))

@@ -48,6 +48,7 @@ impl Transaction {
 
     /// Makes the delivery of one event to one webhook due at `now`:
     /// - If the delivery waits for a retry, it repeats its newest attempt. The attempt uses up no step of the schedule.
+    ///   Further requests before this attempt change nothing.
     /// - If all its attempts have failed, it starts again with the first attempt.
     /// - If it is leased, an attempt may be under way. The delivery becomes due when the lease ends, whatever the
     ///   outcome is.
@@ -74,6 +75,7 @@ impl Transaction {
                 d::event_id.eq(&event_id),
                 d::attempts.eq(0),
                 d::due_at.eq(now.as_millis()),
+                d::requested_at.eq(now.as_millis()),
             );
             // If the delivery exists, the update changes nothing, but locks the row. Without the lock, an attempt that
             // succeeds at the same time could delete the row before the delivery is due again.
@@ -166,11 +168,12 @@ extern "SQL" {
 }
 
 /// Makes deliveries due now, and returns their number. A delivery whose last attempt failed starts again with the first
-/// attempt. Another delivery repeats its newest attempt: its number of attempts decreases by one, so that the requested
-/// attempt does not use up a step of the retry schedule.
+/// attempt. Another delivery repeats its newest attempt, so that the requested attempt does not use up a step of the
+/// retry schedule. The time of the request marks this, until an attempt fails. Its number of attempts stays unchanged:
+/// the delivery may return to the database without an attempt, and may then be requested again.
 ///
 /// The attempt of a leased delivery may be under way. Its outcome must not end the delivery, so the time of the request
-/// is stored with the lease. The delivery becomes due when the lease ends, and its number of attempts is changed then.
+/// is stored with the lease. The delivery becomes due when the lease ends, and gets the mark when the attempt fails.
 fn make_due(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -185,12 +188,12 @@ fn make_due(
             // The condition is written with NOT, so that SQLite uses the primary key instead of the index on due times.
             .filter(is_leased.or(d::due_at.is_null()).or(not(d::due_at.le(now.as_millis()))));
         let due = (
-            d::attempts.eq(case_when::<_, _, Integer>(d::due_at.is_null(), 0)
-                .when(is_leased.or(d::attempts.eq(0)), d::attempts)
-                .otherwise(d::attempts - 1)),
+            d::attempts
+                .eq(case_when::<_, _, Integer>(d::due_at.is_null(), 0).otherwise(d::attempts)),
             d::due_at.eq(case_when(is_leased, d::due_at).otherwise(at)),
             d::redeliver_at.eq(at),
             d::recover_at.eq(at),
+            d::requested_at.eq(case_when(is_leased, d::requested_at).otherwise(at)),
         );
         diesel::update(not_due).set(due).execute(c)
     })?;

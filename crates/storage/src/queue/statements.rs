@@ -37,8 +37,8 @@ on_either! {
     fn targets_above(above: &str, due_from: i64, limit: i64) -> Vec<(String, i64)>;
     /// Finds and locks up to `limit` deliveries of each given webhook that are due in the range and have no lease.
     fn due_of(targets: &[String], due: &RangeInclusive<i64>, limit: i64) -> Vec<DeliveryKey>;
-    /// Finds and locks up to `limit` deliveries of each given webhook that are due at `now` and wait for a relay,
-    /// earliest due time first. A relay is a webhook whose receiver connects to the service.
+    /// Finds and locks up to `limit` deliveries of each given webhook that are due at `now` and wait for a relay. The
+    /// oldest events come first. A relay is a webhook whose receiver connects to the service.
     fn awaiting_relay(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
     /// Ends those of the given leases that are still stored. Their deliveries are then due at `now`, and wait until the
     /// receiver connects to the service.
@@ -47,7 +47,8 @@ on_either! {
     /// longer a relay. Makes up to `limit` of these deliveries claimable by all nodes, and returns their number.
     fn leave_relays(limit: i64) -> usize;
     /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears the requests
-    /// to redeliver or recover these deliveries, because the attempt under the new lease starts after the requests.
+    /// to redeliver or recover these deliveries, because the attempt under the new lease starts after the requests. A
+    /// requested attempt repeats the newest attempt, so the returned number of attempts is lower by one.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
     /// Deletes deliveries, leased or not.
     fn delete(keys: &[DeliveryKey]) -> ();
@@ -61,7 +62,8 @@ on_either! {
     /// again.
     fn restart_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
     /// Records the failed attempts of deliveries with an unchanged lease. Ends the leases of these deliveries, and
-    /// returns the deliveries. A delivery with a request to redeliver or recover is due at the time of the request.
+    /// returns the deliveries. A delivery with a request to redeliver or recover is due at the time of the request, and
+    /// marked as requested.
     fn record_failed(attempts: &[&FinishedAttempt]) -> Vec<FailedDelivery>;
     /// Appends attempts to the attempt log, in the given order.
     fn log_attempts(attempts: &[&FinishedAttempt]) -> ();

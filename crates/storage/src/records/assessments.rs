@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use diesel::prelude::*;
+use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{
     ApiKeyId, Assessment, AssessmentMetrics, Attestation, CheckName, Score, Timestamp,
     ports::StoreError,
@@ -19,10 +19,14 @@ use crate::{
 };
 
 impl Transaction {
-    /// Inserts an assessment.
+    /// Inserts an assessment. If the key has one with the same or a later time, stores a time 1 ms after the newest, so
+    /// that the new assessment counts also if the clock of this node is behind.
     pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
+        let key = assessment.api_key_id.to_string();
+        let newest = s::table.filter(s::api_key_id.eq(key)).select(max(s::at));
         self.run(|conn| {
-            let row = AssessmentRow::new(assessment)?;
+            let mut row = AssessmentRow::new(assessment)?;
+            row.at = later_than(newest.first(conn)?, row.at);
             diesel::insert_into(s::table).values(row).execute(conn)?;
             Ok(())
         })
@@ -37,10 +41,16 @@ impl Transaction {
         })
     }
 
-    /// Inserts an attestation.
+    /// Inserts an attestation. If the key has one for this check with the same or a later time, stores a time 1 ms
+    /// after the newest, so that the new attestation counts also if the clock of this node is behind.
     pub fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
-        let row = AttestationRow::new(attestation);
+        let mut row = AttestationRow::new(attestation);
+        let newest = t::table
+            .filter(t::api_key_id.eq(row.api_key_id.clone()))
+            .filter(t::name.eq(row.name.clone()))
+            .select(max(t::at));
         self.run(|conn| {
+            row.at = later_than(newest.first(conn)?, row.at);
             diesel::insert_into(t::table).values(row).execute(conn)?;
             Ok(())
         })
@@ -103,6 +113,11 @@ impl Reader {
             newest.load::<AttestationRow>(conn)?.into_iter().map(AttestationRow::read).collect()
         })
     }
+}
+
+/// Returns `at`, or the time 1 ms after `newest` if `at` is not later than `newest`.
+fn later_than(newest: Option<i64>, at: i64) -> i64 {
+    newest.map_or(at, |newest| at.max(newest.saturating_add(1)))
 }
 
 /// A row of the table `assessments`.

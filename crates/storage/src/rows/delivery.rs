@@ -151,6 +151,7 @@ pub(crate) struct ClaimedRow {
     pub(crate) event_id: String,
     pub(crate) webhook_id: String,
     pub(crate) attempts: i32,
+    pub(crate) requested_at: Option<i64>,
     /// The status of the webhook, the account of its API key, and the target of its requests.
     pub(crate) webhook: Option<(String, String, TargetRow)>,
     pub(crate) envelope: Option<HashedMetaRow>,

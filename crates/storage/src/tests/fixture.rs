@@ -455,6 +455,7 @@ pub(in crate::tests) fn delivery(
         target: target(to),
         target_read_at: at(0),
         attempts: 0,
+        requested_at: None,
         lease,
         lease_until: at(lease_until),
     }

@@ -6,7 +6,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::{net::IpAddr, pin::pin, rc::Rc, time::Duration};
+use std::{
+    cell::RefCell,
+    fs,
+    net::IpAddr,
+    pin::pin,
+    rc::Rc,
+    time::{Duration, Instant, SystemTime},
+};
 
 use actix_rt::time::timeout;
 use futures_util::{
@@ -16,7 +23,6 @@ use futures_util::{
 use hickory_resolver::{
     TokioResolver,
     config::ResolverOpts,
-    net::NetError,
     proto::rr::{Name, RecordType},
 };
 use sealpost_domain::with_causes;
@@ -45,19 +51,75 @@ pub(crate) enum ResolveFailure {
 /// Creates a resolver from the hosts file and the name servers of the operating system. Each thread creates its own
 /// resolver, because its sockets belong to the async runtime of that thread.
 pub(crate) fn system() -> Rc<dyn NameResolver> {
+    Rc::new(SystemResolver::new(create, modified_times, Instant::now()))
+}
+
+fn create() -> Option<TokioResolver> {
     let resolver = TokioResolver::builder_tokio()
         .and_then(|builder| builder.with_options(options()).build())
         .inspect_err(|error| {
             tracing::error!(
                 error = with_causes(error),
-                "cannot read the resolver configuration, so no webhook with a host name can be reached: \
-                 fix /etc/resolv.conf and restart"
+                "cannot read the resolver configuration; host names of webhooks are resolved with the earlier \
+                 configuration, or not at all: fix /etc/resolv.conf"
             );
         });
-    Rc::new(SystemResolver(resolver))
+    resolver.ok()
 }
 
-struct SystemResolver(Result<TokioResolver, NetError>);
+/// The modification times of the [`FILES`]. `None` for a missing file.
+type ModifiedTimes = [Option<SystemTime>; 2];
+
+fn modified_times() -> ModifiedTimes {
+    FILES.map(|file| fs::metadata(file).and_then(|metadata| metadata.modified()).ok())
+}
+
+/// Resolves names with the configuration of the operating system. Reads the configuration again after a change.
+struct SystemResolver {
+    create: Box<dyn Fn() -> Option<TokioResolver>>,
+    modified_times: Box<dyn Fn() -> ModifiedTimes>,
+    loaded: RefCell<LoadedConfiguration>,
+}
+
+struct LoadedConfiguration {
+    /// `None` if the configuration could not be read yet.
+    resolver: Option<TokioResolver>,
+    modified_times: ModifiedTimes,
+    checked_at: Instant,
+}
+
+impl SystemResolver {
+    fn new(
+        create: impl Fn() -> Option<TokioResolver> + 'static,
+        modified_times: impl Fn() -> ModifiedTimes + 'static,
+        now: Instant,
+    ) -> Self {
+        // Reads the times first. A change during the creation is then found by the next check.
+        let times = modified_times();
+        let loaded =
+            LoadedConfiguration { resolver: create(), modified_times: times, checked_at: now };
+        Self {
+            create: Box::new(create),
+            modified_times: Box::new(modified_times),
+            loaded: RefCell::new(loaded),
+        }
+    }
+
+    /// Returns the resolver, a new one if a file has changed. Checks the files at most every [`CHECK_INTERVAL`]. If the
+    /// changed configuration cannot be read, keeps the earlier one.
+    fn current(&self, now: Instant) -> Option<TokioResolver> {
+        let mut loaded = self.loaded.borrow_mut();
+        if now.duration_since(loaded.checked_at) >= CHECK_INTERVAL {
+            loaded.checked_at = now;
+            let times = (self.modified_times)();
+            if times != loaded.modified_times {
+                loaded.modified_times = times;
+                loaded.resolver = (self.create)().or(loaded.resolver.take());
+            }
+        }
+        loaded.resolver.clone()
+    }
+}
 
 impl NameResolver for SystemResolver {
     fn resolve<'a>(
@@ -65,7 +127,9 @@ impl NameResolver for SystemResolver {
         name: &'a str,
     ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, ResolveFailure>> {
         async move {
-            let Ok(resolver) = &self.0 else { return Err(ResolveFailure::Unresolved) };
+            let Some(resolver) = self.current(Instant::now()) else {
+                return Err(ResolveFailure::Unresolved);
+            };
             // Builds the name from its labels, because the parser of [`Name`] rejects some host names that exist, such
             // as `a_b`. A name that is built from labels is absolute, so the search domains of this machine do not
             // apply.
@@ -120,6 +184,9 @@ fn options() -> ResolverOpts {
     options
 }
 
+/// The files of the operating system with the name servers and with the fixed addresses of hosts.
+const FILES: [&str; 2] = ["/etc/resolv.conf", "/etc/hosts"];
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Maximum time to resolve one name, with all its queries.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time to wait for the addresses of one family (IPv4 or IPv6) after the other family has returned addresses (RFC 8305,

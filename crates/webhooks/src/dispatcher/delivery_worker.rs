@@ -13,7 +13,7 @@ use std::{
 
 use actix_rt::time::{interval, timeout};
 use sealpost_domain::{
-    Clock, LeasedDelivery, Timestamp,
+    Clock, LeasedDelivery, Timestamp, WebhookId,
     ports::{EventSigner, Relays as _},
 };
 use sealpost_wallet::Keyring;
@@ -106,7 +106,7 @@ impl DeliveryWorker {
             tokio::select! {
                 message = self.context.inbox.recv() => match message {
                     Some(WorkerMessage::Deliver(deliveries)) => self.accept(deliveries),
-                    Some(WorkerMessage::Connect(relays)) => self.targets.reconnect(&relays),
+                    Some(WorkerMessage::Connect(relays)) => self.reconnect(&relays),
                     Some(WorkerMessage::Refresh(refresh)) => self.refresh(refresh),
                     Some(WorkerMessage::Stop) | None => break,
                 },
@@ -132,6 +132,11 @@ impl DeliveryWorker {
             self.report_full_targets();
             self.release_deferred();
         }
+    }
+
+    fn reconnect(&mut self, relays: &[WebhookId]) {
+        self.targets.reconnect(relays, self.context.clock.now());
+        self.expedite();
     }
 
     /// Reports the full targets (those that can queue no more deliveries) to the thread that claims deliveries, if the

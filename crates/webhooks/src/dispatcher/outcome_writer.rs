@@ -32,8 +32,8 @@ impl OutcomeWriter {
             // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
             self.shared.shutdown.sleep(bounds.outcome_linger);
             let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
-            // When the connection of a relay ends, its deliveries arrive in several messages. All get the same due
-            // time, which keeps their order.
+            // When the connection of a relay ends, its deliveries arrive in several messages. One transaction returns
+            // them all.
             let mut awaits: Option<ReleaseBatch> = None;
             let others = self.inbox.try_iter().take(bounds.outcome_batch_max.saturating_sub(1));
             for message in std::iter::once(first).chain(others) {

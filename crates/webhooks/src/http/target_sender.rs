@@ -39,14 +39,14 @@ impl TargetSender {
 
     /// Sends a request and returns the report of the attempt. If the address policy forbids the URL, the report is the
     /// failure `BlockedAddress`. Returns an [`Unsent`] error if the attempt could not be made for a reason that the
-    /// target did not cause.
+    /// target did not cause. Such an attempt has no duration in the metrics.
     pub(crate) async fn send(&self, request: SignedRequest) -> Result<AttemptReport, Unsent> {
         let Some(client) = &self.client else {
             return Ok(AttemptReport::failed(AttemptFailure::BlockedAddress));
         };
         let start = Instant::now();
-        let report = client.post(request).await;
+        let report = client.post(request).await?;
         metrics::histogram!("sealpost_delivery_duration_seconds").record(start.elapsed());
-        report
+        Ok(report)
     }
 }

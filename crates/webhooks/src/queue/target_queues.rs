@@ -97,14 +97,16 @@ impl TargetQueues {
 
     /// Queues a delivery in memory. Returns the delivery to the database instead in two cases:
     ///
-    /// - The queue of an unresponsive target is full: the delivery is deferred to a later due time.
+    /// - The queue of an unresponsive target is full: the delivery is deferred to a later due time. If the owner of the
+    ///   webhook has requested the delivery since the last failure, it is the next probe instead.
     /// - The account has used up its part of the `free` capacity: the delivery is due at once. Returns `false` only in
     ///   this case.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(&delivery));
         state.set_target(&delivery.target, delivery.target_read_at, now);
-        if state.queue.len() >= state.queue_max(now, self.in_flight_per_target) {
+        let is_full = state.queue.len() >= state.queue_max(now, self.in_flight_per_target);
+        if is_full && !state.may_probe(&delivery) {
             let deferral = state.breaker.defer(now, &self.breaker_settings);
             self.to_release.push((delivery, deferral));
             return true;
@@ -238,13 +240,14 @@ impl TargetQueues {
     }
 
     /// Resets the health and the circuit breakers of unresponsive relays, because their receivers have connected again.
-    /// All other relays keep their health.
-    pub(crate) fn reconnect(&mut self, relays: &[WebhookId]) {
+    /// Their deferred deliveries become due now. All other relays keep their health.
+    pub(crate) fn reconnect(&mut self, relays: &[WebhookId], now: Timestamp) {
         for id in relays {
             if let Some(state) = self.by_id.get_mut(id)
                 && state.breaker.health() == TargetHealth::Unresponsive
             {
                 state.breaker = CircuitBreaker::default();
+                self.expedite_deferred(*id, Some(BreakerTransition::Closed), now);
                 self.give_turn(*id);
             }
         }

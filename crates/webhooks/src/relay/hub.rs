@@ -46,8 +46,12 @@ pub(crate) struct SentDelivery {
 }
 
 impl RelayHub {
-    /// Sends a delivery on the connection of the webhook with the fewest unanswered deliveries. Returns `None` if the
-    /// webhook has no connection, or if each connection has [`UNANSWERED_MAX`] unanswered deliveries.
+    /// Sends a delivery or a test event on the connection of the webhook with the fewest unanswered deliveries. Returns
+    /// `None` only if the webhook has no connection.
+    ///
+    /// Does not limit the unanswered deliveries, because the callers do: the queue of the target limits its requests in
+    /// flight, and the test sender limits test events. With one limit for both, test events could use it up. The queue
+    /// would then start deliveries again and again, and each would be refused.
     pub(crate) fn send(
         self: &Arc<Self>,
         webhook_id: &WebhookId,
@@ -61,9 +65,6 @@ impl RelayHub {
         };
         let id = *by_webhook.get(webhook_id)?.iter().min_by_key(|id| unanswered(id))?;
         let connection = connections.get_mut(&id)?;
-        if connection.unanswered.len() >= UNANSWERED_MAX {
-            return None;
-        }
         connection.last += 1;
         let number = connection.last;
         let (sender, answer) = oneshot::channel();
@@ -180,6 +181,3 @@ impl fmt::Debug for RelayHub {
         f.debug_struct("RelayHub").field("connections", &self.len()).finish_non_exhaustive()
     }
 }
-
-/// Maximum number of unanswered deliveries on one connection.
-pub(crate) const UNANSWERED_MAX: usize = 32;

@@ -24,8 +24,8 @@ pub(crate) struct RelayTarget {
 }
 
 impl RelayTarget {
-    /// Sends one request and waits for the answer. Fails if no connection can take the request, or if the connection
-    /// ends before the answer.
+    /// Sends one request and waits for the answer. Fails if the relay has no connection, or if the connection ends
+    /// before the answer.
     pub(crate) async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, Unsent> {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = signed.headers.iter();

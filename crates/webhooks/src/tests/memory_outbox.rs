@@ -368,6 +368,7 @@ pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery 
         target,
         target_read_at: NOW,
         attempts: 0,
+        requested_at: None,
         lease: LeaseToken(i64::from(envelope)),
         lease_until: NOW.plus(Duration::from_secs(45)),
     }

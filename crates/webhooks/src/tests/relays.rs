@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use sealpost_domain::{
-    Outcome, RELAY_URL, Target,
+    Outcome, OwnEventId, RELAY_URL, Target, TestEvent, TestResult,
     ports::{
         Dispatch as _, RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays,
     },
@@ -14,7 +14,7 @@ use sealpost_domain::{
 
 use super::{
     fixture::{Fixture, SECRET, settings, target},
-    memory_outbox::{account_of, webhook_id},
+    memory_outbox::{NOW, account_of, webhook_id},
 };
 
 /// The receiving side of a connection.
@@ -56,6 +56,16 @@ impl Connection {
 
 fn relay() -> Arc<Target> {
     target(1, RELAY_URL, SECRET)
+}
+
+/// Sends a test event to the relay. Returns the channel that gets the result.
+fn send_test(fixture: &Fixture, number: u8) -> Receiver<TestResult> {
+    let (sender, result) = channel();
+    let id = OwnEventId::new(NOW, [number; 10]);
+    let event = TestEvent { id, target: relay(), timestamp: NOW };
+    let finish = move |result: TestResult| sender.send(result).unwrap_or_default();
+    assert!(fixture.dispatcher.test(event, Box::new(finish)));
+    result
 }
 
 #[test]
@@ -121,6 +131,56 @@ fn a_later_connection_gets_unanswered_deliveries_in_the_same_order() {
 }
 
 #[test]
+fn a_relay_that_connects_again_gets_its_deferred_deliveries_at_once() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    let first = connect(relays, 1, 1);
+    for envelope in 0..5 {
+        fixture.submit(&relay(), envelope);
+        let delivery = first.frames.recv().unwrap().delivery;
+        // An answer without a status counts as no response. Five of them open the circuit breaker.
+        let answer = RelayAnswer { delivery, status: None, retry_after: None, body: None };
+        assert!(relays.answer(first.id, answer));
+        fixture.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
+    }
+    let id = fixture.submit(&relay(), 5);
+    fixture.outbox.wait_until(|state| (state.rows[&id].released == 1).then_some(()));
+    relays.detach(first.id);
+    let second = connect(relays, 2, 1);
+    let frame = second.frames.recv_timeout(PATIENCE).unwrap();
+    assert!(frame.headers.contains(&("webhook-id".to_owned(), id.event_id.to_string())));
+    assert!(second.answer(relays, &frame, 200));
+    fixture.outbox.wait_for_results(6);
+}
+
+#[test]
+fn test_events_do_not_count_as_unanswered_deliveries() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    let connection = connect(relays, 1, 1);
+    // The first answer makes the relay responsive, so that it gets many deliveries at once.
+    fixture.submit(&relay(), 0);
+    connection.answer(relays, &connection.frames.recv().unwrap(), 200);
+    fixture.outbox.wait_for_results(1);
+    let results: Vec<_> = (1..=16).map(|number| send_test(&fixture, number)).collect();
+    let tests: Vec<_> = results.iter().map(|_| connection.frames.recv().unwrap()).collect();
+    fixture.submit_all(&relay(), 1..33);
+    let next = || connection.frames.recv_timeout(PATIENCE).unwrap();
+    let deliveries: Vec<_> = (1..33).map(|_| next()).collect();
+    for (frame, result) in tests.iter().zip(&results) {
+        assert!(connection.answer(relays, frame, 200));
+        assert_eq!(result.recv().unwrap().result, Ok(()));
+    }
+    let result = send_test(&fixture, 17);
+    assert!(connection.answer(relays, &next(), 200));
+    assert_eq!(result.recv().unwrap().result, Ok(()), "32 deliveries are unanswered");
+    for frame in &deliveries {
+        assert!(connection.answer(relays, frame, 200));
+    }
+    fixture.outbox.wait_for_results(33);
+}
+
+#[test]
 fn a_second_connection_takes_over_at_once() {
     let fixture = Fixture::start(settings());
     let relays = fixture.dispatcher.relays();
@@ -174,3 +234,5 @@ fn a_connection_of_the_busiest_account_yields() {
 }
 
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(500);
+/// Maximum time to wait for a frame.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);

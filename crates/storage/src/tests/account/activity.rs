@@ -10,7 +10,7 @@ use crate::tests::fixture::{Fixture, at, fresh, token};
 on_both!(
     entries_are_listed_newest_first_in_pages,
     each_kind_is_bounded_for_each_account,
-    entries_of_a_kind_are_counted_since_a_time,
+    entries_of_a_kind_are_counted_in_a_period,
     old_entries_are_purged_oldest_first,
 );
 
@@ -70,7 +70,7 @@ fn each_kind_is_bounded_for_each_account(db: &Fixture) {
     assert_eq!(list(db, &other, None, 99).len(), 1, "another account stays");
 }
 
-fn entries_of_a_kind_are_counted_since_a_time(db: &Fixture) {
+fn entries_of_a_kind_are_counted_in_a_period(db: &Fixture) {
     let key = db.activate();
     let at_time = |millis| Activity {
         id: ActivityId::new(at(millis), [9; 10]),
@@ -80,16 +80,18 @@ fn entries_of_a_kind_are_counted_since_a_time(db: &Fixture) {
         record(db, &at_time(millis), 9);
     }
     record(db, &entry(&key.account_id, ActivityKind::Login), 9);
-    let count = |since, limit| {
+    let count = |from, to, limit| {
         let kind = ActivityKind::LoginFailed;
-        let account = &key.account_id;
-        let outside = db.read(|reader| reader.count_activity(account, kind, at(since), limit));
-        let inside = db.write(Durable, |tx| tx.count_activity(account, kind, at(since), limit));
+        let (account, period) = (&key.account_id, at(from)..at(to));
+        let outside = db.read(|reader| reader.count_activity(account, kind, &period, limit));
+        let inside = db.write(Durable, |tx| tx.count_activity(account, kind, &period, limit));
         let counted = (outside.unwrap(), inside.unwrap());
         assert_eq!(counted.0, counted.1);
         counted.0
     };
-    assert_eq!([count(0, 9), count(1_000_002, 9), count(0, 2), count(1_000_004, 9)], [3, 2, 2, 0]);
+    let end = 2_000_000;
+    assert_eq!([count(0, end, 9), count(1_000_002, end, 9), count(0, end, 2)], [3, 2, 2]);
+    assert_eq!([count(1_000_004, end, 9), count(0, 1_000_003, 9)], [0, 2]);
 }
 
 fn old_entries_are_purged_oldest_first(db: &Fixture) {

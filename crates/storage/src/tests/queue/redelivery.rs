@@ -13,6 +13,7 @@ use crate::{
 on_both!(
     waiting_exhausted_and_succeeded_deliveries_are_sent_again,
     a_requested_attempt_uses_up_no_step_of_the_schedule,
+    requests_without_an_attempt_do_not_lower_the_number_of_attempts,
     a_delivery_under_way_is_sent_again_whatever_its_outcome_is,
     a_410_parks_a_delivery_that_was_to_be_sent_again,
     a_delivery_is_sent_again_after_the_end_or_the_release_of_its_lease,
@@ -79,6 +80,31 @@ fn a_requested_attempt_uses_up_no_step_of_the_schedule(db: &Fixture) {
     let expedited = db.write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(6000), 10));
     assert_eq!((expedited.unwrap(), attempt(6000, 6, 90_000)), (1, 1));
     assert_eq!(attempt(90_000, 7, 99_000), 2, "an attempt of the schedule");
+}
+
+/// A node with an open circuit breaker returns claimed deliveries without an attempt.
+fn requests_without_an_attempt_do_not_lower_the_number_of_attempts(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    for (lease, now) in [(1, 1000), (2, 2000)] {
+        let held = db.claim(&claim_of(now, 10, LeaseToken(lease))).unwrap().remove(0);
+        record(db, &held, now, retry(now + 1000));
+    }
+    // The third attempt is under way, and fails after the request.
+    let held = db.claim(&claim_of(4500, 10, LeaseToken(3))).unwrap().remove(0);
+    assert!(redeliver(db, &to, &sent[0]));
+    record(db, &held, 4600, retry(90_000));
+    for lease in 4..8 {
+        let held = db.claim(&claim_of(5000, 10, LeaseToken(lease))).unwrap().remove(0);
+        assert_eq!((held.attempts, db.count("deliveries WHERE attempts = 3")), (2, 1));
+        assert_eq!(held.requested_at, Some(at(5000)));
+        db.release(&[(held.id(), held.lease)], at(90_000)).unwrap();
+        assert!(redeliver(db, &to, &sent[0]));
+    }
+    let held = db.claim(&claim_of(5000, 10, LeaseToken(8))).unwrap().remove(0);
+    record(db, &held, 5100, retry(90_000));
+    let held = db.claim(&claim_of(90_000, 10, LeaseToken(9))).unwrap().remove(0);
+    assert_eq!((held.attempts, held.requested_at), (3, None), "the next attempt of the schedule");
 }
 
 /// The request takes effect after the attempt under way, as if it had arrived after the outcome. The log has the attempt.

@@ -2,12 +2,13 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    thread,
+    slice, thread,
 };
 
 use diesel::connection::SimpleConnection as _;
 use sealpost_domain::{
-    ApiKey, KeyStatus, LeaseToken, LeasedDelivery, Session, TokenHash, Webhook, WebhookId,
+    ApiKey, KeyStatus, LeaseToken, LeasedDelivery, OwnEventId, Session, TokenHash, Webhook,
+    WebhookId,
     ports::{
         Durability, OpenRelay, Outbox, RelayConnection, RelayConnectionId, RelayEnd, WriteSet,
     },
@@ -15,12 +16,16 @@ use sealpost_domain::{
 
 use crate::{
     Transaction,
+    connection::AnyConnection,
+    queue::statements,
+    rows::delivery::DeliveryKey,
     tests::fixture::{Fixture, at, claim_of, open_session, postgres, sqlite},
 };
 
 on_both!(
     a_waiting_delivery_is_claimed_only_for_its_relay,
-    the_earliest_waiting_delivery_comes_first,
+    the_oldest_waiting_events_come_first,
+    waiting_events_of_all_kinds_have_one_order,
     a_claim_returns_the_oldest_events_first,
     only_the_holder_of_a_lease_lets_a_delivery_wait,
     arrivals_are_found_by_their_time,
@@ -76,17 +81,34 @@ fn a_waiting_delivery_is_claimed_only_for_its_relay(db: &Fixture) {
     assert_eq!(db.claim(&claim_of(2000, 10, LeaseToken(1))).unwrap().len(), 2, "after the lease");
 }
 
-fn the_earliest_waiting_delivery_comes_first(db: &Fixture) {
+fn the_oldest_waiting_events_come_first(db: &Fixture) {
     let (a, b) = (relay(db, &db.activate()), relay(db, &db.activate()));
     let (first, second) = (wait(db, &a, 3), wait(db, &b, 1));
+    // An ended connection has returned the first delivery.
     for (delivery, due_at) in first.iter().zip([300, 100, 200]) {
         let id = delivery.event.id();
         db.execute(&format!("UPDATE deliveries SET due_at = {due_at} WHERE envelope_id = '{id}'"))
             .unwrap();
     }
     let claimed: HashSet<_> = ids(&claim(db, &[a.id, b.id], 1000, 2)).into_iter().collect();
-    let expected = [&first[1], &first[2], &second[0]].map(|it| it.event.id().to_string());
+    let expected = [&first[0], &first[1], &second[0]].map(|it| it.event.id().to_string());
     assert_eq!(claimed, HashSet::from(expected));
+}
+
+fn waiting_events_of_all_kinds_have_one_order(db: &Fixture) {
+    let to = relay(db, &db.activate());
+    wait(db, &to, 1);
+    let (oldest, webhook) = (OwnEventId::new(at(0), [0; 10]), to.id.to_string());
+    db.execute(&format!(
+        "INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
+         VALUES ('{oldest}', '{webhook}', 0, 1000, -1)"
+    ))
+    .unwrap();
+    let find = |conn: &mut AnyConnection| {
+        statements::awaiting_relay(conn, slice::from_ref(&webhook), at(1000), 1)
+    };
+    let found = db.reader().run(find).unwrap();
+    assert_eq!(found, [DeliveryKey { webhook_id: webhook, event_id: oldest.to_string() }]);
 }
 
 fn a_claim_returns_the_oldest_events_first(db: &Fixture) {

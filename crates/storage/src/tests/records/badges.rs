@@ -107,21 +107,22 @@ fn the_newest_assessment_is_returned(db: &Fixture) {
     let (key, other) = (db.activate().id, db.activate().id);
     let newest = |key| db.write(Durable, |tx| tx.newest_assessment(key)).unwrap();
     assert_eq!(newest(&key), None);
-    let second = assess(db, &key, 20);
     assess(db, &key, 10);
+    let second = assess(db, &key, 20);
     assess(db, &other, 30);
     assert_eq!(newest(&key).as_ref(), Some(&second));
-    let third = assess(db, &key, 20);
-    assert_eq!(newest(&key).as_ref(), Some(&third), "of one instant the later one");
-    let listed = db.read(|reader| reader.assessments_of(&key, 2)).unwrap();
-    assert_eq!(listed, [third, second]);
+    let behind = Assessment { at: at(21), ..assess(db, &key, 5) };
+    assert_eq!(newest(&key).as_ref(), Some(&behind), "the later one, with a clock behind");
+    let equal = Assessment { at: at(22), ..assess(db, &key, 21) };
+    let listed = db.read(|reader| reader.assessments_of(&key, 3)).unwrap();
+    assert_eq!(listed, [equal, behind, second]);
 }
 
 fn the_newest_attestation_of_each_check_is_returned(db: &Fixture) {
     let (key, other) = (db.activate().id, db.activate().id);
     attest(db, &key, "kyc", 1);
-    let kyc = attest(db, &key, "kyc", 8);
-    attest(db, &key, "kyc", 3);
+    attest(db, &key, "kyc", 7);
+    let kyc = Attestation { at: at(8), ..attest(db, &key, "kyc", 3) };
     let seat = attest(db, &key, "seat", 2);
     let unasked = attest(db, &key, "unasked", 9);
     attest(db, &other, "missing", 9);

@@ -199,7 +199,7 @@ fn an_envelope_is_found_after_many_earlier_lists(db: &Fixture) {
     .unwrap();
     assert!(find(6, 5), "lists from before the send do not count");
     assert!(!find(5, 5), "more than 100 lists after the send");
-    // A node whose clock is behind has appended the envelope before the send.
+    // The clock of the node that stored the envelope is ahead of the time of the entry.
     assert_eq!([find(8, 1), find(8, 0), find(9, 1)], [true, false, false]);
 }
 

@@ -1,9 +1,9 @@
 //! Tests of the system resolver with a name server on loopback.
 
 use std::{
+    cell::Cell,
     net::{Ipv4Addr, Ipv6Addr, UdpSocket},
     thread,
-    time::Instant,
 };
 
 use hickory_resolver::{
@@ -32,14 +32,20 @@ fn resolve(name: &str, known: Known) -> Result<Vec<IpAddr>, ResolveFailure> {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = socket.local_addr().unwrap().port();
     thread::spawn(move || respond(&socket, known));
+    actix_rt::Runtime::new().unwrap().block_on(async {
+        let create = move || Some(with_server(port));
+        SystemResolver::new(create, || [None; 2], Instant::now()).resolve(name).await
+    })
+}
+
+/// Creates a resolver with a single name server, on this port of loopback.
+fn with_server(port: u16) -> TokioResolver {
     let mut connection = ConnectionConfig::udp();
     connection.port = port;
     let server = NameServerConfig::new(Ipv4Addr::LOCALHOST.into(), true, vec![connection]);
     let config = ResolverConfig::from_parts(None, Vec::new(), vec![server]);
-    actix_rt::Runtime::new().unwrap().block_on(async {
-        let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-        SystemResolver(builder.with_options(options()).build()).resolve(name).await
-    })
+    let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+    builder.with_options(options()).build().unwrap()
 }
 
 fn respond(socket: &UdpSocket, known: Known) {
@@ -87,4 +93,28 @@ fn a_family_without_response_delays_the_other_one_only_shortly() {
         assert_eq!(resolve("example.test", known), Ok(addresses));
         assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
     }
+}
+
+#[test]
+fn a_changed_file_is_read_again_and_a_faulty_one_keeps_the_resolver() {
+    let start = Instant::now();
+    let created = Rc::new(Cell::new(0));
+    let times = Rc::new(Cell::new([None, Some(SystemTime::UNIX_EPOCH)]));
+    actix_rt::Runtime::new().unwrap().block_on(async {
+        let (count, file_times) = (Rc::clone(&created), Rc::clone(&times));
+        let create = move || {
+            count.set(count.get() + 1);
+            (count.get() != 3).then(|| with_server(53))
+        };
+        let resolver = SystemResolver::new(create, move || file_times.get(), start);
+        let created_by = |seconds| {
+            assert!(resolver.current(start + Duration::from_secs(seconds)).is_some());
+            created.get()
+        };
+        assert_eq!([0, 60].map(created_by), [1, 1]);
+        times.set([Some(SystemTime::UNIX_EPOCH); 2]);
+        assert_eq!([64, 65, 70].map(created_by), [1, 2, 2]);
+        times.set([Some(SystemTime::UNIX_EPOCH), None]);
+        assert_eq!([75, 80].map(created_by), [3, 3], "the third creation fails");
+    });
 }

@@ -1,5 +1,5 @@
 //! Makes deferred deliveries (those that returned to the database without an attempt) due earlier: after a response
-//! from their target, or as the next probe.
+//! from their target, after a new connection of their relay, or as the next probe.
 
 use std::mem;
 
@@ -34,11 +34,12 @@ impl TargetQueues {
         mem::take(&mut self.expedited)
     }
 
-    /// Makes deferred deliveries of a target due now, because the target has responded.
+    /// Makes deferred deliveries of a target due now, because the target has responded, or is a relay with a new
+    /// connection.
     ///
     /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
-    /// others. An unstable target therefore causes little work in the database. A response that closes the breaker
-    /// expedites up to `expedite_max` deliveries, so that enough are left if other nodes claim a part of them.
+    /// others. An unstable target therefore causes little work in the database. If the breaker closes, up to
+    /// `expedite_max` deliveries are expedited, so that enough are left if other nodes claim a part of them.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,

@@ -12,10 +12,7 @@ use std::{
 
 use sealpost_domain::{AccountId, LeasedDelivery, Target, Timestamp};
 
-use crate::{
-    circuit_breaker::{CircuitBreaker, target_health::TargetHealth},
-    relay::UNANSWERED_MAX,
-};
+use crate::circuit_breaker::{CircuitBreaker, target_health::TargetHealth};
 
 pub(super) struct TargetState {
     pub(super) account_id: AccountId,
@@ -104,6 +101,12 @@ impl TargetState {
         self.breaker.queue_max(now, self.in_flight, per_target_max)
     }
 
+    /// Whether a requested delivery may be attempted before the next probe of the open circuit breaker.
+    pub(super) fn may_probe(&self, delivery: &LeasedDelivery) -> bool {
+        let allows = |at| self.breaker.allows_requested(at);
+        self.is_idle() && delivery.requested_at.is_some_and(allows)
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.queue.is_empty()
     }
@@ -132,6 +135,8 @@ impl TargetState {
     }
 }
 
+/// Maximum number of unanswered deliveries to a relay, over all its connections to this node. Test events do not count.
+const UNANSWERED_MAX: usize = 32;
 /// Maximum age of a target at the start of an attempt. Because of this limit, a change of a webhook takes effect on
 /// every node within two seconds.
 const TARGET_AGE_MAX: Duration = Duration::from_millis(1_500);

@@ -162,9 +162,10 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
                  redeliver_at = NULL, recover_at = NULL
              FROM unnest(?, ?) AS n (webhook_id, envelope_id)
              WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
-             RETURNING d.envelope_id, d.webhook_id, d.attempts
+             RETURNING d.envelope_id, d.webhook_id,
+                 greatest(d.attempts - num_nonnulls(d.requested_at), 0) AS attempts, d.requested_at
          )
-         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, k.account_id, {}, {},
+         SELECT l.envelope_id, l.webhook_id, l.attempts, l.requested_at, w.status, k.account_id, {}, {},
              (SELECT h.handle FROM handles AS h WHERE h.api_key_id = e.sender LIMIT 1)
          FROM leased AS l
          LEFT JOIN webhooks AS w ON w.id = ANY (ARRAY[l.webhook_id])
@@ -180,6 +181,7 @@ type ClaimedColumns = (
     Text,
     Text,
     Integer,
+    Nullable<BigInt>,
     Nullable<(Text, Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
     Nullable<(SqlTypeOf<<MetaRow as SelectedRow>::Selection>, Binary)>,
     Nullable<Text>,

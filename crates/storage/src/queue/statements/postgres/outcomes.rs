@@ -69,9 +69,8 @@ pub(crate) fn record_failed(
 ) -> Result<Vec<FailedDelivery>, Fault> {
     Ok(Statement::<_, (LeaseColumns, Bool)>::query(
         "/* outcomes.record_failed */ UPDATE deliveries AS d SET lease = NULL, due_at = coalesce(d.recover_at, n.due_at),
-             attempts = CASE WHEN d.recover_at IS NULL THEN n.attempts WHEN n.due_at IS NULL THEN 0
-                 ELSE greatest(n.attempts - 1, 0) END,
-             last_failure = n.failure, failed_at = n.at
+             attempts = CASE WHEN d.recover_at IS NOT NULL AND n.due_at IS NULL THEN 0 ELSE n.attempts END,
+             requested_at = d.recover_at, last_failure = n.failure, failed_at = n.at
          FROM unnest(?, ?, ?, ?, ?, ?, ?)
              AS n (webhook_id, envelope_id, lease, attempts, due_at, failure, at)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id

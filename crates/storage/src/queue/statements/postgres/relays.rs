@@ -24,7 +24,7 @@ pub(crate) fn awaiting_relay(
          CROSS JOIN LATERAL (
              SELECT d.webhook_id, d.envelope_id FROM deliveries AS d
              WHERE d.webhook_id = t.webhook_id AND d.lease = -1 AND d.due_at <= ?
-             ORDER BY d.due_at LIMIT ? FOR UPDATE SKIP LOCKED
+             ORDER BY substr(d.envelope_id, 5) LIMIT ? FOR UPDATE SKIP LOCKED
          ) AS due",
     )
     .bind_array::<Text, _>(targets.iter())

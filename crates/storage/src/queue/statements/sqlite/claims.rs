@@ -9,7 +9,7 @@ use diesel::{
     SqliteConnection,
     connection::DefaultLoadingMode,
     prelude::*,
-    sql_types::{BigInt, Integer, Text},
+    sql_types::{BigInt, Integer, Nullable, Text},
 };
 use sealpost_domain::{
     Timestamp,
@@ -129,21 +129,22 @@ pub(crate) fn lease(
     let handles: HashMap<_, _> = handles.load::<(String, String)>(conn)?.into_iter().collect();
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
-        let attempts = Statement::<_, Integer>::query(
+        let leases = Statement::<_, (Integer, Nullable<BigInt>)>::query(
             "/* claims.lease */ UPDATE deliveries SET lease = ?, due_at = ?, redeliver_at = NULL, recover_at = NULL
              WHERE webhook_id = ? AND envelope_id = ?
-             RETURNING attempts",
+             RETURNING max(attempts - (requested_at IS NOT NULL), 0), requested_at",
         )
         .bind::<BigInt, _>(claim.lease.0)
         .bind::<BigInt, _>(claim.lease_until.as_millis())
         .bind::<Text, _>(webhook_id)
-        .bind::<Text, _>(event_id)
-        .get_result(conn)?;
+        .bind::<Text, _>(event_id);
+        let (attempts, requested_at) = leases.get_result::<(i32, Option<i64>)>(conn)?;
         let envelope = envelopes.get(event_id).cloned();
         leased.push(ClaimedRow {
             event_id: event_id.clone(),
             webhook_id: webhook_id.clone(),
             attempts,
+            requested_at,
             webhook: webhooks.get(webhook_id).cloned(),
             sender_handle: envelope
                 .as_ref()

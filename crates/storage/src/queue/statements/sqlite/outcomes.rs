@@ -83,13 +83,12 @@ pub(crate) fn record_failed(
         let DeliveryLease { key, lease } = &attempt.lease;
         let is_exhausted = Statement::<_, Bool>::query(
             "/* outcomes.record_failed */ UPDATE deliveries SET lease = NULL, due_at = coalesce(recover_at, ?),
-                 attempts = CASE WHEN recover_at IS NULL THEN ? WHEN ? IS NULL THEN 0 ELSE max(? - 1, 0) END,
-                 last_failure = ?, failed_at = ?
+                 attempts = CASE WHEN recover_at IS NOT NULL AND ? IS NULL THEN 0 ELSE ? END,
+                 requested_at = recover_at, last_failure = ?, failed_at = ?
              WHERE envelope_id = ? AND webhook_id = ? AND lease = ?
              RETURNING due_at IS NULL",
         )
         .bind::<Nullable<BigInt>, _>(attempt.due_at)
-        .bind::<Integer, _>(attempt.attempts)
         .bind::<Nullable<BigInt>, _>(attempt.due_at)
         .bind::<Integer, _>(attempt.attempts)
         .bind::<Nullable<Text>, _>(attempt.failure)

@@ -10,8 +10,7 @@ use sealpost_domain::Timestamp;
 use crate::{
     connection::fault::Fault,
     query::statement::Statement,
-    rows::delivery::{DeliveryKey, DeliveryLease, awaits_relay},
-    schema::deliveries as d,
+    rows::delivery::{DeliveryKey, DeliveryLease},
 };
 
 pub(crate) fn awaiting_relay(
@@ -22,15 +21,15 @@ pub(crate) fn awaiting_relay(
 ) -> Result<Vec<DeliveryKey>, Fault> {
     let mut all = Vec::new();
     for target in targets {
-        let mut of_target = d::table
-            .filter(d::webhook_id.eq(target))
-            .filter(awaits_relay())
-            .filter(d::due_at.le(now.as_millis()))
-            .order(d::due_at)
-            .limit(limit)
-            .select((d::webhook_id, d::event_id))
-            .load(conn)?;
-        all.append(&mut of_target);
+        let of_target = Statement::<_, (Text, Text)>::query(
+            "/* relays.awaiting_relay */ SELECT webhook_id, envelope_id FROM deliveries
+             WHERE webhook_id = ? AND lease = -1 AND due_at <= ?
+             ORDER BY substr(envelope_id, 5) LIMIT ?",
+        )
+        .bind::<Text, _>(target)
+        .bind::<BigInt, _>(now.as_millis())
+        .bind::<BigInt, _>(limit);
+        all.extend(of_target.load::<DeliveryKey>(conn)?);
     }
     Ok(all)
 }

@@ -76,6 +76,59 @@ fn the_response_that_closes_a_breaker_expedites_the_deferred_deliveries_of_its_t
 }
 
 #[test]
+fn a_requested_delivery_is_the_next_probe_of_an_open_breaker() {
+    let mut targets = targets(8, 512);
+    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
+    for _ in 0..5 {
+        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
+    }
+    let request = |targets: &mut TargetQueues, envelope, requested_at, now| {
+        let requested_at = Some(requested_at);
+        targets.push(LeasedDelivery { requested_at, ..delivery(1, envelope) }, 10_000, now);
+    };
+    request(&mut targets, 0, NOW, after(1));
+    assert_eq!((start(&mut targets).len(), targets.to_release()), (0, 1), "requested before");
+    request(&mut targets, 1, after(1), after(1));
+    request(&mut targets, 2, after(1), after(1));
+    let probe = start(&mut targets);
+    assert_eq!((probe.len(), targets.to_release()), (1, 2), "one at a time");
+    targets.finish(webhook_id(1), &probe[0].1, HealthSign::NoResponse, after(2));
+    request(&mut targets, 3, after(1), after(2));
+    assert_eq!((start(&mut targets).len(), targets.to_release()), (0, 3), "one for a request");
+    request(&mut targets, 4, after(3), after(3));
+    let probe = start(&mut targets);
+    let change = targets.finish(webhook_id(1), &probe[0].1, RESPONSE, after(4));
+    assert_eq!(change, Some(BreakerTransition::Closed));
+    assert_eq!((targets.to_release(), targets.counts().queued), (0, 3));
+}
+
+#[test]
+fn a_relay_that_connects_again_gets_its_deferred_deliveries() {
+    let mut targets = targets(8, 512);
+    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
+    for target in [1, 2] {
+        for _ in 0..5 {
+            attempt(&mut targets, target, HealthSign::NoResponse, NOW);
+        }
+        push_all(&mut targets, target, 0..9);
+    }
+    let released_rows = release(&mut targets, NOW);
+    push(&mut targets, 1, 20);
+    targets.reconnect(&[webhook_id(1), webhook_id(3)], after(1));
+    let of_relay = released_rows.iter().filter(|(id, _)| id.webhook_id == webhook_id(1));
+    let expected: Vec<_> = of_relay
+        .map(|(id, from)| ExpeditedDelivery { id: *id, from: *from, to: after(1) })
+        .collect();
+    let expedited = targets.take_expedited();
+    assert_eq!((expedited.len(), expedited), (9, expected));
+    assert_eq!(
+        (targets.to_release(), ids(&start(&mut targets))),
+        (0, vec![webhook_id(1)]),
+        "a delivery that was not released yet is queued again"
+    );
+}
+
+#[test]
 fn deliveries_that_are_queued_again_have_the_order_of_their_leases() {
     let mut targets = targets(8, 512);
     let after = |seconds| NOW.plus(Duration::from_secs(seconds));
