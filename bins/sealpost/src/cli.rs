@@ -34,6 +34,7 @@ pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};
 pub(crate) use lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand};
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs, VerifyProofArgs, WitnessArgs};
+pub(crate) use short_help::help_flag;
 pub(crate) use sign_up::{HandleCommand, InviteCommand};
 
 /// Returns the clap command, with examples in the help of each subcommand.

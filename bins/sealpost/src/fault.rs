@@ -13,6 +13,8 @@ use sealpost_receiver::{ReceiverError, escape_control};
 use sealpost_service::OperatorError;
 use sealpost_shell::ShellError;
 
+use crate::cli::help_flag;
+
 /// The failure of a command: its message and its exit status.
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -57,7 +59,7 @@ impl Fault {
     /// of `command`.
     pub(crate) fn report(&self, command: &str) -> ExitCode {
         let hint = if self.status == Self::WRONG_USAGE {
-            format!("; see {command} --help")
+            format!("; see {command} {}", help_flag(command))
         } else {
             String::new()
         };

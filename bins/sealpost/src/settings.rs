@@ -127,10 +127,7 @@ fn log_witness(text: &str) -> Result<LogWitness, String> {
     if !key.signature_type().is_of_witness() {
         return Err("this is the key of a log, not of a witness".to_owned());
     }
-    if !(url.starts_with("https://") || url.starts_with("http://")) {
-        return Err("give an http or https URL".to_owned());
-    }
-    Ok(LogWitness { key, url: url.to_owned() })
+    Ok(LogWitness { key, url: http_url(url)? })
 }
 
 impl TryFrom<&ServeArgs> for Settings {
@@ -181,5 +178,31 @@ impl TryFrom<&ServeArgs> for Settings {
             migrate: *migrate,
             dev: *dev,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_transparency::SignatureType;
+
+    use super::*;
+
+    #[test]
+    fn the_url_of_a_witness_has_no_user_query_and_fragment() {
+        let key = VerifierKey::new("witness.example", SignatureType::Cosignature, &[7; 32]);
+        let key = key.unwrap();
+        let read = |url: &str| log_witness(&format!("{key} {url}"));
+        for url in ["https://witness.example", "http://127.0.0.1:8091/a/"] {
+            assert_eq!(read(url), Ok(LogWitness { key: key.clone(), url: url.to_owned() }));
+        }
+        for url in [
+            "ftp://witness.example",
+            "https://user:secret@witness.example",
+            "https://witness.example/?key=secret",
+            "https://witness.example/#secret",
+        ] {
+            let fault = read(url).unwrap_err();
+            assert!(!fault.contains("secret"), "{fault}");
+        }
     }
 }

@@ -108,7 +108,9 @@ impl FromStr for ProviderName {
                 Err(_invalid) => Err(NameFault::Quorum),
             },
             Some(("vault", rest)) => parse_vault(rest),
-            Some(_) | None => Err(NameFault::Unknown(text.to_owned())),
+            // Only the name: the rest can be a URL with a password.
+            Some((name, _)) => Err(NameFault::Unknown(name.to_owned())),
+            None => Err(NameFault::Unknown(text.to_owned())),
         }
     }
 }
@@ -263,6 +265,7 @@ mod tests {
             ("pkcs11:/lib.so?token=a&key=b&pin=1234", "pin_file"),
             ("quorum:2", "sealpost kek shares"),
             ("abacus:1", "exec:COMMAND"),
+            ("abacus:https://u:secret@abacus.example", "exec:COMMAND"),
             ("", "exec:COMMAND"),
             ("vault:https://vault/transit/key", "token_file"),
             ("vault:https://vault/key?token_file=/t", "MOUNT/KEY"),
@@ -277,6 +280,7 @@ mod tests {
         ] {
             let fault = text.parse::<ProviderName>().unwrap_err();
             assert!(fault.to_string().contains(advice), "{text}: {fault}");
+            assert!(!fault.to_string().contains("secret"), "{text}: {fault}");
         }
     }
 }

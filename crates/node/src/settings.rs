@@ -96,7 +96,8 @@ pub struct HttpSettings {
     pub tls: Option<TlsFiles>,
     /// True if a proxy in front of the node terminates TLS.
     pub behind_tls_proxy: bool,
-    /// The number of threads that serve requests. `None` selects the number of cores.
+    /// The number of threads that serve requests, at most [`WORKERS_MAX`](Self::WORKERS_MAX). `None` selects the number
+    /// of cores.
     pub workers: Option<u16>,
     /// The largest number of connections per worker thread.
     pub max_connections: usize,
@@ -163,7 +164,8 @@ pub struct KeySettings {
     /// The interval at which a running node asks the key provider to unwrap the keys again. If the provider refuses,
     /// the node must end, because it may no longer use the keys.
     pub recheck: Duration,
-    /// The time for which a running node continues to use the keys while the key provider cannot be reached.
+    /// The time for which a running node continues to use the keys while the key provider cannot be reached. It begins
+    /// with the first failed request.
     pub grace: Duration,
     /// Whether the start waits while the provider refuses or cannot be reached. If false, the start fails. With the
     /// provider [`Quorum`](ProviderName::Quorum), the start always waits.
@@ -189,6 +191,9 @@ impl DatabaseSettings {
 }
 
 impl HttpSettings {
+    /// The largest number of threads that serve requests. The HTTP library ends the process if there are more.
+    pub const WORKERS_MAX: u16 = 512;
+
     /// Returns the URL scheme of the listening address: `https` with a TLS certificate, otherwise `http`.
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }

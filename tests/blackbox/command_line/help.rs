@@ -158,14 +158,14 @@ fn a_command_without_a_subcommand_prints_its_help_and_creates_nothing() {
 #[test]
 fn a_misspelled_name_gets_a_suggestion_and_the_help_of_its_command() {
     for (arguments, suggestion, help) in [
-        (&["serv"][..], "serve", "sealpost"),
-        (&["admin", "partnr"], "partner", "sealpost admin"),
-        (&["admin", "key", "shw", "ak_1"], "show", "sealpost admin key"),
-        (&["serve", "--lissten", "127.0.0.1:0"], "--listen", "sealpost serve"),
-        (&["serve", "--suite", "hybridd"], "hybrid", "sealpost serve"),
+        (&["serv"][..], "serve", "sealpost --help"),
+        (&["admin", "partnr"], "partner", "sealpost admin --help"),
+        (&["admin", "key", "shw", "ak_1"], "show", "sealpost admin key --help"),
+        (&["serve", "--lissten", "127.0.0.1:0"], "--listen", "sealpost serve --help-all"),
+        (&["doctor", "--suite", "hybridd"], "hybrid", "sealpost doctor --help-all"),
     ] {
         let stderr = run(binary(arguments)).refused(2);
-        let end = format!(" (did you mean '{suggestion}'?); see {help} --help\n");
+        let end = format!(" (did you mean '{suggestion}'?); see {help}\n");
         assert!(stderr.ends_with(&end), "{end}: {stderr}");
     }
 }

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use diesel::{Connection as _, PgConnection, connection::SimpleConnection as _};
 use serde_json::json;
 
 use super::kek_providers::{MESSAGE, send_and_open};
@@ -123,6 +124,32 @@ fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
     let server = database.serve();
     assert_eq!(server.open(&alice, &letter).ok()["message"], MESSAGE);
     server.stop();
+}
+
+#[test]
+fn a_version_is_not_retired_if_a_row_under_it_is_written_meanwhile() {
+    let database = Database::postgres();
+    let server = database.serve();
+    server.new_identity();
+    database.by_hand("CREATE TABLE kept AS SELECT id, root FROM api_keys");
+    database.operate(&["kek", "rotate"]);
+    server.stop();
+    let mut writer = PgConnection::establish(database.url()).unwrap();
+    writer.batch_execute("BEGIN; SELECT 1 FROM kek_marks WHERE version = 1 FOR UPDATE").unwrap();
+    let mut retire = database.admin_command(&["kek", "retire", "1"]);
+    retire.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let retire = retire.spawn().unwrap();
+    let waiting =
+        "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    wait_until("the command waits for the version", || database.count(waiting) > 0);
+    let old =
+        "UPDATE api_keys SET root = (SELECT root FROM kept WHERE kept.id = api_keys.id); COMMIT";
+    writer.batch_execute(old).unwrap();
+    let ended = retire.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("encrypts 1 rows (1 identities"), "{stderr}");
+    assert_eq!(database.count("kek_marks WHERE retired_at IS NULL"), 2);
 }
 
 fn rotation(database: &Database) -> Command {

@@ -21,9 +21,7 @@ fn the_session_or_prepared_transaction_with_the_oldest_snapshot_is_named() {
     finds(doctor(&database, &[]), "snapshots", "ok", "");
 
     let mut report = PgConnection::establish(database.postgres_url().unwrap()).unwrap();
-    let begin = "SET application_name = 'monthly report'; BEGIN ISOLATION LEVEL REPEATABLE READ;
-                 SELECT count(*) FROM accounts";
-    report.batch_execute(begin).unwrap();
+    report.batch_execute(BEGIN_REPORT).unwrap();
     server.new_identity();
     let holder = "(user postgres, application monthly report, idle in transaction)";
     finds(doctor(&database, &[]), "snapshots", "ok", holder);
@@ -34,6 +32,22 @@ fn the_session_or_prepared_transaction_with_the_oldest_snapshot_is_named() {
     let holder = "the prepared transaction left over of postgres";
     finds(doctor(&database, &[]), "snapshots", "ok", holder);
     database.by_hand("ROLLBACK PREPARED 'left over'");
+}
+
+#[test]
+fn the_session_of_another_user_is_named_to_a_role_without_pg_read_all_stats() {
+    let postgres = Postgres::start(FsyncMode::Off).unwrap();
+    let url = postgres.create_database();
+    let mut superuser = PgConnection::establish(&url).unwrap();
+    let grant = "CREATE ROLE plain LOGIN; GRANT ALL ON SCHEMA public TO plain";
+    superuser.batch_execute(grant).unwrap();
+    let database = Database::at(url.replace("user=postgres", "user=plain"));
+    let server = database.serve();
+    server.new_identity();
+    superuser.batch_execute(BEGIN_REPORT).unwrap();
+    server.new_identity();
+    let holder = "(user postgres, application monthly report, state unknown)";
+    finds(doctor(&database, &[]), "snapshots", "ok", holder);
 }
 
 #[test]
@@ -61,3 +75,8 @@ fn a_process_that_keeps_a_long_log_of_sqlite_is_named() {
         ended.stdout.contains("no open snapshot")
     });
 }
+
+/// Opens a transaction whose snapshot lasts until the connection is closed.
+const BEGIN_REPORT: &str =
+    "SET application_name = 'monthly report'; BEGIN ISOLATION LEVEL REPEATABLE READ;
+    SELECT count(*) FROM accounts";

@@ -14,13 +14,17 @@ fn a_build_without_the_feature_says_so() {
 
 #[cfg(feature = "otlp")]
 mod exported {
-    use std::{collections::BTreeMap, time::Instant};
+    use std::{collections::BTreeMap, net::TcpListener, time::Instant};
 
     use serde_json::json;
 
     use crate::support::{Database, Reaction, Receiver, SOON, eventually, on_both};
 
-    on_both!(a_send_is_one_trace, a_silent_collector_slows_nothing);
+    on_both!(
+        a_send_is_one_trace,
+        a_silent_collector_slows_nothing,
+        the_log_has_the_cause_of_an_unreachable_collector,
+    );
 
     const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const UNSAMPLED: &str = "00-11111111111111111111111111111111-b7ad6b7169203331-00";
@@ -82,6 +86,20 @@ mod exported {
             1,
             "the exporter still waits for the first response"
         );
+        server.stop();
+    }
+
+    fn the_log_has_the_cause_of_an_unreachable_collector(database: &Database) {
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let endpoint = format!("http://{closed}/secret-of-the-path");
+        let server = database.serve_with(&["--otlp-endpoint", &endpoint]);
+        server.get("/v1/ping").ok();
+        let line = eventually("the warning", SOON, || {
+            let log = server.log();
+            log.lines().find(|line| line.contains("takes no spans")).map(str::to_owned)
+        });
+        assert!(line.contains("Connection refused"), "{line}");
+        assert!(!server.log().contains("secret-of-the-path"), "{}", server.log());
         server.stop();
     }
 

@@ -16,6 +16,12 @@ pub(super) fn shorten(command: Command) -> Command {
     })
 }
 
+/// Returns the flag that shows all arguments of a command, such as `sealpost serve`.
+pub(crate) fn help_flag(command: &str) -> &'static str {
+    let name = command.strip_prefix("sealpost ").unwrap_or_default();
+    if COMMANDS.contains(&name) { "--help-all" } else { "--help" }
+}
+
 /// The commands with the settings of a server.
 const COMMANDS: [&str; 2] = ["serve", "doctor"];
 /// The settings in the short help.
@@ -36,6 +42,18 @@ pub(super) const SHOWN: [&str; 10] = [
 mod tests {
     use super::*;
     use crate::cli;
+
+    #[test]
+    fn a_hint_names_the_help_with_all_settings() {
+        for (command, flag) in [
+            ("sealpost", "--help"),
+            ("sealpost admin", "--help"),
+            ("sealpost doctor", "--help-all"),
+            ("sealpost serve", "--help-all"),
+        ] {
+            assert_eq!(help_flag(command), flag);
+        }
+    }
 
     #[test]
     fn the_short_help_shows_ten_existing_settings() {

@@ -1,5 +1,5 @@
 //! Prints the help that clap returned, or one line for arguments that clap rejects. The line contains a suggestion and
-//! the command whose `--help` explains the arguments.
+//! the command whose help explains the arguments.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -63,7 +63,7 @@ fn message(error: &clap::Error) -> String {
     let mut text = error.to_string();
     if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
-        && ["--database-url", "--from", "--to"].iter().any(|flag| argument.starts_with(flag))
+        && WITH_URL.iter().any(|flag| argument.starts_with(flag))
     {
         // Removes the value from the message, because a URL may contain a password, and standard error often ends up in
         // a log.
@@ -108,6 +108,17 @@ fn suggestion(error: &clap::Error) -> Option<&str> {
     }
 }
 
+/// The flags whose value is or has a URL, which may contain a password.
+const WITH_URL: [&str; 7] = [
+    "--base-url",
+    "--database-url",
+    "--from",
+    "--kek-provider",
+    "--log-witness",
+    "--otlp-endpoint",
+    "--to",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +141,21 @@ mod tests {
             assert_eq!(message.lines().count(), 1, "{message}");
         }
         assert!(!message_of("sealpost xyzzy").contains("did you mean"));
+    }
+
+    #[test]
+    fn the_value_of_a_url_is_not_repeated() {
+        for arguments in [
+            "serve --otlp-endpoint https://u:secret@otlp.example",
+            "serve --otlp-endpoint=https://otlp.example/?key=secret",
+            "serve --log-witness secret@witness.example",
+            "serve --kek-provider vault:http://u:secret@vault.example/transit/key",
+            "serve --database-url mysql://u:secret@db.example/x",
+        ] {
+            let message = message_of(&format!("sealpost {arguments}"));
+            assert!(message.contains("invalid value for '--"), "{message}");
+            assert!(!message.contains("secret"), "{message}");
+        }
     }
 
     #[test]

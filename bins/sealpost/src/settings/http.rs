@@ -34,12 +34,12 @@ pub(super) struct HttpArgs {
     /// A proxy in front of the server terminates TLS
     #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY", value_parser = BoolishValueParser::new())]
     behind_tls_proxy: bool,
-    /// Threads that serve requests; if omitted, the number of cores
+    /// Threads that serve requests, at most 512; if omitted, the number of cores
     #[arg(
         long,
         env = "SEALPOST_WORKERS",
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=1024)
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(HttpSettings::WORKERS_MAX))
     )]
     workers: Option<u16>,
     /// Largest number of connections per thread; more than --max-anonymous-connections

@@ -30,7 +30,7 @@ pub(crate) struct ProviderArgs {
     #[arg(long = "kek-recheck", env = "SEALPOST_KEK_RECHECK", default_value_t = Span(KeySettings::default().recheck),
           value_name = "SPAN")]
     pub(crate) recheck: Span,
-    /// How long a running server keeps the keys while the key provider cannot be reached
+    /// How long a running server keeps the keys while the key provider cannot be reached, from the first failed request
     #[arg(long = "kek-grace", env = "SEALPOST_KEK_GRACE", default_value_t = Span(KeySettings::default().grace), value_name = "SPAN")]
     pub(crate) grace: Span,
     /// At start, wait until the key provider unwraps the keys, and respond 503 until then to all requests except /livez

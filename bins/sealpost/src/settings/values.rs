@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
+use sealpost_node::settings::base_url::BaseUrl;
+
 /// Parses a count from 1 to 1,000,000.
 pub(super) fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -28,15 +30,16 @@ pub(super) fn url_text(text: &str) -> Result<String, String> {
     Ok(url.to_owned())
 }
 
-/// Parses an http or https URL, like [`url_text`].
+/// Parses an http or https URL without user, query and fragment, like [`url_text`]. The log names such a URL, and a
+/// path is appended to it.
 pub(super) fn http_url(text: &str) -> Result<String, String> {
     let url = url_text(text)?;
-    let is_http = |scheme: &str| ["http", "https"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
-    let (scheme, rest) = url.split_once("://").unwrap_or_default();
-    if is_http(scheme) && !rest.is_empty() && !rest.starts_with('/') {
-        return Ok(url);
+    match BaseUrl::new(Some(&url), &url) {
+        Ok(_valid) => Ok(url),
+        Err(_invalid) => {
+            Err("give an http or https URL without user, query and fragment".to_owned())
+        }
     }
-    Err("give an http or https URL, such as http://127.0.0.1:4318".to_owned())
 }
 
 /// A duration of at most 100 years, written as numbers with units, such as `30s` or `1h 30m`.
@@ -114,12 +117,23 @@ mod tests {
     }
 
     #[test]
-    fn the_url_of_a_collector_has_the_scheme_http_or_https() {
+    fn the_url_of_a_collector_has_the_scheme_http_or_https_and_no_user_query_and_fragment() {
         for url in ["http://127.0.0.1:4318", "https://otlp.example/a/", "HTTPS://otlp.example"] {
             assert_eq!(http_url(url).as_deref(), Ok(url));
         }
-        for text in ["ftp://otlp.example", "otlp.example:4318", "127.0.0.1:4318", "http://", ""] {
-            http_url(text).unwrap_err();
+        for text in [
+            "ftp://otlp.example",
+            "otlp.example:4318",
+            "127.0.0.1:4318",
+            "http://",
+            "",
+            "https://user:secret@otlp.example",
+            "https://secret@otlp.example",
+            "https://otlp.example/?key=secret",
+            "https://otlp.example/#secret",
+        ] {
+            let fault = http_url(text).unwrap_err();
+            assert!(!fault.contains("secret"), "{fault}");
         }
     }
 

@@ -10,6 +10,7 @@ use std::{
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use sealpost_domain::with_causes;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::fault::Fault;
@@ -37,19 +38,21 @@ impl CollectorClient {
     }
 
     async fn post(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let received = self.http.execute(request.try_into()?).await?;
+        // The errors do not name the URL of the collector, because its path may contain a secret.
+        let request = reqwest::Request::try_from(request).map_err(reqwest::Error::without_url)?;
+        let received = self.http.execute(request).await.map_err(reqwest::Error::without_url)?;
         let mut response = Response::builder().status(received.status());
         if let Some(headers) = response.headers_mut() {
             headers.clone_from(received.headers());
         }
-        Ok(response.body(received.bytes().await?)?)
+        Ok(response.body(received.bytes().await.map_err(reqwest::Error::without_url)?)?)
     }
 
     fn log(&self, result: &Result<Response<Bytes>, HttpError>) {
         let problem = match result {
             Ok(response) if response.status().is_success() => None,
             Ok(response) => Some(format!("status {}", response.status())),
-            Err(error) => Some(error.to_string()),
+            Err(error) => Some(with_causes(&**error)),
         };
         let was_failing = self.is_failing.swap(problem.is_some(), Ordering::Relaxed);
         match problem {

@@ -10,7 +10,7 @@ use opentelemetry_sdk::{
     Resource,
     trace::{BatchConfigBuilder, BatchSpanProcessor, SpanProcessor as _},
 };
-use sealpost_domain::SPAN_TARGET;
+use sealpost_domain::{SPAN_TARGET, with_causes};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::{
     Layer,
@@ -35,7 +35,10 @@ impl SpanExporter {
             .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
             .with_timeout(EXPORT_TIMEOUT)
             .build()
-            .map_err(|error| Fault::usage(format!("--otlp-endpoint: {error}")))?;
+            // The text of the error names the URL, whose path may contain a secret.
+            .map_err(|_invalid| {
+                Fault::usage("--otlp-endpoint: the URL has a character that no URL may have")
+            })?;
         let config = BatchConfigBuilder::default()
             .with_max_queue_size(QUEUED_MAX)
             .with_max_export_batch_size(BATCH_MAX)
@@ -57,7 +60,7 @@ impl SpanExporter {
     /// Sends the queued spans, and stops. An unreachable collector delays the stop by at most [`STOP_MAX`].
     pub(crate) fn stop(&self) {
         if let Err(error) = self.0.shutdown_with_timeout(STOP_MAX) {
-            tracing::warn!(%error, "the last spans may be lost");
+            tracing::warn!(error = with_causes(&error), "the last spans may be lost");
         }
     }
 }

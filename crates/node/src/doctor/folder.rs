@@ -82,12 +82,12 @@ fn permissions(settings: &DatabaseSettings, folder: &Path, file: &Path) -> Findi
 
 fn judge_free(mib: u64, is_short: bool) -> Finding {
     match mib {
+        // Less than this is too little even for a start.
         0..FREE_MIN_MIB => Finding::fail(
             "disk",
-            format!("{mib} MiB are free, which is too little: free some space"),
+            "less than 1 MiB is free, so that a server cannot start: free some space",
         ),
-        // Only a warning: the systemd unit starts no server after a failure, but a server with little free space can
-        // still open messages.
+        // Only a warning: a server with little free space can still open messages.
         _ if is_short => Finding::warn(
             "disk",
             format!(
@@ -109,7 +109,7 @@ fn nearest(folder: &Path) -> &Path {
 }
 
 const MIB: u64 = 1024 * 1024;
-const FREE_MIN_MIB: u64 = 100;
+const FREE_MIN_MIB: u64 = 1;
 const FREE_LOW_MIB: u64 = 1024;
 
 #[cfg(test)]
@@ -119,10 +119,12 @@ mod tests {
 
     #[test]
     fn a_full_disk_fails_and_a_nearly_full_disk_warns() {
-        assert_eq!(judge_free(99, false).verdict, Verdict::Fail);
-        assert_eq!(judge_free(100, false).verdict, Verdict::Warn);
+        assert_eq!(judge_free(0, false).verdict, Verdict::Fail);
+        assert_eq!(judge_free(0, true).verdict, Verdict::Fail);
+        assert_eq!(judge_free(1, false).verdict, Verdict::Warn);
+        assert_eq!(judge_free(1, true).verdict, Verdict::Warn);
+        assert_eq!(judge_free(1023, false).verdict, Verdict::Warn);
         assert_eq!(judge_free(1024, false).verdict, Verdict::Ok);
-        assert_eq!(judge_free(99, true).verdict, Verdict::Fail);
         assert_eq!(judge_free(1024, true).verdict, Verdict::Warn);
     }
 

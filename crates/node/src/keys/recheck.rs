@@ -6,12 +6,13 @@ use sealpost_wallet::ProviderError;
 
 use crate::settings::KeySettings;
 
-/// The time of the last request to the provider, and the time at which the provider last allowed the use of the keys.
+/// The time of the last request to the provider, and the time of the first of consecutive failed requests.
 pub(super) struct Recheck {
     every: Duration,
     grace: Duration,
     asked_at: Instant,
-    allowed_at: Instant,
+    /// `None` if the last request succeeded.
+    failing_since: Option<Instant>,
 }
 
 impl Recheck {
@@ -19,12 +20,12 @@ impl Recheck {
     /// the keys for this node.
     pub(super) fn new(settings: &KeySettings, now: Instant) -> Self {
         let KeySettings { recheck, grace, .. } = *settings;
-        Self { every: recheck, grace, asked_at: now, allowed_at: now }
+        Self { every: recheck, grace, asked_at: now, failing_since: None }
     }
 
     /// Asks the provider again if the interval since the last request has passed. Returns false if the provider
-    /// refuses. Also returns false if a request fails, and the provider has not allowed the use of the keys within the
-    /// grace period.
+    /// refuses. Also returns false if all requests have failed since the grace period began. The grace period begins
+    /// with the first failed request, not with the last success, so it may be shorter than the interval.
     pub(super) fn may_continue(
         &mut self,
         now: Instant,
@@ -36,20 +37,22 @@ impl Recheck {
         self.asked_at = now;
         match ask() {
             Ok(()) => {
-                self.allowed_at = now;
+                self.failing_since = None;
                 true
             }
             Err(error @ ProviderError::Refused { .. }) => {
                 tracing::error!(%error, "the key provider has withdrawn the keys");
                 false
             }
-            Err(error) if now.duration_since(self.allowed_at) >= self.grace => {
-                tracing::error!(%error, "the key provider was not reached within the grace period");
-                false
-            }
             Err(error) => {
-                tracing::warn!(%error, "the keys stay in use for the grace period");
-                true
+                let since = *self.failing_since.get_or_insert(now);
+                let is_over = now.duration_since(since) >= self.grace;
+                if is_over {
+                    tracing::error!(%error, "the key provider was not reached within the grace period");
+                } else {
+                    tracing::warn!(%error, "the keys stay in use for the grace period");
+                }
+                !is_over
             }
         }
     }
@@ -77,9 +80,28 @@ mod tests {
         assert!(recheck.may_continue(minutes(5), || Ok(())));
         assert!(recheck.may_continue(minutes(9), || panic!("it is not time")));
         assert!(recheck.may_continue(minutes(10), unreachable));
-        assert!(recheck.may_continue(minutes(34), unreachable));
-        assert!(!recheck.may_continue(minutes(39), unreachable));
+        assert!(recheck.may_continue(minutes(35), unreachable));
+        assert!(recheck.may_continue(minutes(39), || panic!("it is not time")));
+        assert!(!recheck.may_continue(minutes(40), unreachable));
         let refusal = || Err(ProviderError::Refused { reason: "a test".into() });
         assert!(!Recheck::new(&settings, start).may_continue(minutes(5), refusal));
+    }
+
+    #[test]
+    fn the_grace_period_begins_with_the_first_failure() {
+        let start = Instant::now();
+        let minutes = |count| start + Duration::from_mins(count);
+        let settings = KeySettings {
+            recheck: Duration::from_hours(1),
+            grace: Duration::from_mins(90),
+            ..KeySettings::default()
+        };
+        let mut recheck = Recheck::new(&settings, start);
+        assert!(recheck.may_continue(minutes(60), unreachable));
+        assert!(recheck.may_continue(minutes(120), unreachable), "60 minutes of 90 have passed");
+        assert!(recheck.may_continue(minutes(180), || Ok(())));
+        assert!(recheck.may_continue(minutes(240), unreachable), "a success ends the failure");
+        assert!(recheck.may_continue(minutes(300), unreachable));
+        assert!(!recheck.may_continue(minutes(360), unreachable));
     }
 }

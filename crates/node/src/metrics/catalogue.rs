@@ -219,6 +219,14 @@ mod tests {
         }
     }
 
+    /// Each node counts the receivers that it has tried itself.
+    #[test]
+    fn no_alert_counts_a_silent_receiver_on_several_nodes() {
+        let alerts = text_of("docs/operating/alerts.yml");
+        assert!(alerts.contains("expr: max(sealpost_breakers_open)"));
+        assert!(!alerts.contains("sum(sealpost_breakers_open)"));
+    }
+
     #[test]
     fn every_panel_of_the_dashboard_queries_a_metric() {
         let dashboard: serde_json::Value =

@@ -1,7 +1,7 @@
 //! Starts the two HTTP servers of a node: the API with the web pages, and the operations address for health checks and
 //! metrics.
 
-use std::{net::TcpListener, sync::Arc};
+use std::{net::TcpListener, num::NonZero, sync::Arc, thread};
 
 use actix_web::{App, middleware::from_fn, web};
 use sealpost_api::{AdminState, ApiState, ConnectionProblems};
@@ -11,7 +11,7 @@ use crate::{
     error::{Failure, NodeError},
     listening::{self, AnonymousConnections, Bounds, RunningServer, tls::ReloadableCertificate},
     operations::{self, OperationsState},
-    settings::Settings,
+    settings::{HttpSettings, Settings},
 };
 
 /// Starts the server of the HTTP API and the web pages. Also returns the state of the web pages, because a stop must
@@ -102,10 +102,27 @@ pub(super) fn bounds(
 }
 
 fn workers(settings: &Settings) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    settings.http.workers.map_or_else(cores, usize::from)
+    let cores = || thread::available_parallelism().map_or(2, NonZero::get);
+    worker_count(settings.http.workers, cores)
+}
+
+fn worker_count(configured: Option<u16>, cores: impl FnOnce() -> usize) -> usize {
+    let count = configured.map_or_else(cores, usize::from);
+    count.clamp(1, HttpSettings::WORKERS_MAX.into())
 }
 
 /// Time in seconds for active requests to complete when the node stops. Webhook requests may take another 20 s
 /// afterwards, so a stop takes less than 30 s in total.
 const REQUESTS_DRAIN_S: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_with_many_cores_gets_the_largest_number_of_workers() {
+        assert_eq!(worker_count(None, || 8), 8);
+        assert_eq!(worker_count(None, || 768), 512);
+        assert_eq!(worker_count(Some(3), || 768), 3);
+    }
+}

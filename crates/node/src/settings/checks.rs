@@ -10,6 +10,7 @@ pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
     check_ports(settings)?;
     check_zeros(settings)?;
+    check_workers(settings)?;
     check_quorum(settings)?;
     check_console(settings)?;
     check_proxies(settings)?;
@@ -61,9 +62,9 @@ fn check_ports(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Rejects zero for settings with which a server would start, but then refuse each request, send requests to its key
-/// provider without a pause, or keep no revocations in its journal. Lifetimes, such as that of a session, may be zero:
-/// the session then ends at once.
+/// Rejects zero for settings with which a server would start, but then refuse each request, delete each envelope before
+/// its delivery, send requests to its key provider without a pause, or keep no revocations in its journal. Lifetimes,
+/// such as that of a session, may be zero: the session then ends at once.
 fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
     let Settings { database, http, api, service, keys, journal_retention, .. } = settings;
     let settings = [
@@ -73,6 +74,7 @@ fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
         ("--kek-recheck", keys.recheck.is_zero(), "5m"),
         ("--max-body-bytes", api.max_body_bytes == 0, "2MiB"),
         ("--max-message-bytes", service.message_bytes_max == 0, "256KiB"),
+        ("--retention", service.retention.is_zero(), "30d"),
         ("--tls-handshake-timeout", http.tls_handshake_timeout.is_zero(), "5s"),
     ];
     match settings.into_iter().find(|(_, is_zero, _)| *is_zero) {
@@ -80,6 +82,17 @@ fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
             Err(invalid(format!("{setting} must not be 0: give a value such as {example}")))
         }
         None => Ok(()),
+    }
+}
+
+/// Rejects numbers of threads with which the HTTP library ends the process.
+fn check_workers(settings: &Settings) -> Result<(), NodeError> {
+    let max = HttpSettings::WORKERS_MAX;
+    match settings.http.workers {
+        Some(workers) if workers == 0 || workers > max => {
+            Err(invalid(format!("--workers must be from 1 to {max}, not {workers}")))
+        }
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -241,15 +254,32 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_workers_that_the_http_library_does_not_support_is_refused() {
+        let with = |workers| {
+            let mut settings = Settings::default();
+            settings.http.workers = Some(workers);
+            check(&settings)
+        };
+        for workers in [1, 512] {
+            with(workers).unwrap();
+        }
+        for workers in [0, 513] {
+            let fault = with(workers).unwrap_err().with_causes();
+            assert!(fault.contains("--workers must be from 1 to 512"), "{fault}");
+        }
+    }
+
+    #[test]
     fn a_useless_zero_is_refused() {
         check(&Settings::default()).unwrap();
-        let changes: [(&str, Change); 7] = [
+        let changes: [(&str, Change); 8] = [
             ("--body-timeout", |it| it.api.body_timeout = Duration::ZERO),
             ("--commit-timeout", |it| it.database.storage.commit_timeout = Duration::ZERO),
             ("--journal-retention", |it| it.journal_retention.0 = Duration::ZERO),
             ("--kek-recheck", |it| it.keys.recheck = Duration::ZERO),
             ("--max-body-bytes", |it| it.api.max_body_bytes = 0),
             ("--max-message-bytes", |it| it.service.message_bytes_max = 0),
+            ("--retention", |it| it.service.retention = Duration::ZERO),
             ("--tls-handshake-timeout", |it| it.http.tls_handshake_timeout = Duration::ZERO),
         ];
         for (name, change) in changes {

@@ -8,7 +8,7 @@ use sealpost_domain::{
 };
 use sealpost_storage::{Reader, Transaction};
 
-use super::task::{Change, HousekeepingTask, Work};
+use super::task::{Change, FOLLOW_UPS, HousekeepingTask, Work};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
@@ -67,10 +67,9 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
 /// - `identity_rotations` sends events about changed keys to their correspondents: the keys that exchanged envelopes
 ///   with the changed key.
 pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {
-    let remove = task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {
-        tx.purge_deleted_webhooks(it.clock, limit)
-    });
-    let inform = task("identity_rotations", settings.retention, |tx, it, limit| {
+    let [remove, inform] = FOLLOW_UPS;
+    let remove = task(remove, NOT_KEPT, |tx, it, limit| tx.purge_deleted_webhooks(it.clock, limit));
+    let inform = task(inform, settings.retention, |tx, it, limit| {
         let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
         // Counts the retention time from the clock, not from the stored time. A wrong clock does no harm here, because
         // the task deletes no envelope.

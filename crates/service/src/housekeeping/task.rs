@@ -89,10 +89,13 @@ fn purge(
     let batch_long =
         if core.store.has_single_writer() { BATCH_LONG_ALONE } else { BATCH_LONG_BESIDE_OTHERS };
     let mut limit = core.settings.housekeeping_batch;
+    let held_for = held_for(task.name);
+    let is_follow_up = FOLLOW_UPS.contains(&task.name);
     let mut pace = core.settings.housekeeping_every.saturating_mul(10).max(PACE_MIN);
     loop {
         let now = core.clock.now();
-        let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
+        let pace_now = if is_follow_up { FOLLOW_UP_PACE } else { pace };
+        let turn = HousekeepingTurn { task: task.name, node, now, held_for, pace: pace_now };
         let Some(Batch { times, rows, took }) = run_batch(core, task, &turn, limit, stop)? else {
             return Ok(None);
         };
@@ -250,8 +253,22 @@ const COUNTED_SUMS_MAX_ALONE: usize = 20_000;
 /// active keys, a lower number would update the daily count of each key several times in a run.
 const COUNTED_SUMS_MAX_BESIDE_OTHERS: usize = 250_000;
 
-/// Time for which a node has the exclusive right to run a task. Each batch renews the right.
-pub(crate) const HELD_FOR: Duration = Duration::from_mins(2);
+/// Returns the time for which a node has the exclusive right to run the task with this name.
+pub(crate) fn held_for(task: &str) -> Duration {
+    if FOLLOW_UPS.contains(&task) { FOLLOW_UP_HELD_FOR } else { HELD_FOR }
+}
+
+/// Time for which a node has the exclusive right to run a task. It is longer than [`TASK_MAX`], so the right lasts for
+/// all batches of a run.
+const HELD_FOR: Duration = Duration::from_mins(2);
+/// Names of the tasks that users wait for, and that run only while they have work.
+pub(super) const FOLLOW_UPS: [&str; 2] = ["deleted_webhooks", "identity_rotations"];
+/// Time for which a node has the exclusive right to run one of the [`FOLLOW_UPS`]. Each batch renews the right. If the
+/// node stops, another node continues after this time. Within this time, the same node also handles further changes.
+const FOLLOW_UP_HELD_FOR: Duration = Duration::from_secs(5);
+/// The stored time of [`FOLLOW_UPS`] follows the clock at once, because these tasks delete no row by its age. A stored
+/// time that lags after days without work would end the right of a node before the clock.
+const FOLLOW_UP_PACE: Duration = Duration::from_hours(24 * 36_500);
 /// Minimum value of the limit by which one run can advance the stored time of a task. The limit is ten times the
 /// interval between runs, but never less than this duration.
 const PACE_MIN: Duration = Duration::from_mins(10);

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::acts::audited::{Operator, OperatorError};
 use crate::{
-    housekeeping::task::HELD_FOR,
+    housekeeping::task::held_for,
     webhooks::view::{WebhookView, views},
 };
 
@@ -118,7 +118,7 @@ impl Operator {
 }
 
 fn task_shown(TaskTurn { task, node, until }: TaskTurn, now: Timestamp) -> TaskView {
-    let processed_to = until.minus(HELD_FOR);
+    let processed_to = until.minus(held_for(&task));
     TaskView {
         task,
         node: node_id(node),

@@ -9,6 +9,7 @@ use std::{
     process,
 };
 
+use parking_lot::Mutex;
 use sealpost_domain::{
     ports::{LogHead, StoreError},
     with_causes,
@@ -35,6 +36,8 @@ pub(crate) enum KeptFault {
     Unreadable(String),
     #[error("the checkpoint file {0} cannot be read")]
     File(String, #[source] io::Error),
+    #[error("the checkpoint file {0} cannot be written")]
+    Unwritable(String, #[source] io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -63,11 +66,16 @@ impl KeptCheckpoint {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(KeptFault::File(name, error)),
         };
-        let kept = Note::parse(&text).ok().and_then(|note| Checkpoint::parse(note.text()).ok());
-        match kept {
+        match parse(&text) {
             Some(checkpoint) => Ok(Some(Self { checkpoint, file: name })),
             None => Err(KeptFault::Unreadable(name)),
         }
+    }
+
+    /// Returns true if the signed checkpoint `other` belongs to the same log, and has fewer entries.
+    fn is_newer_than(&self, other: &str) -> bool {
+        let Checkpoint { origin, size, .. } = &self.checkpoint;
+        parse(other).is_some_and(|other| other.origin == *origin && other.size < *size)
     }
 
     /// Refuses a log that does not begin with all entries of the checkpoint. Accepts a log with another name. `head`
@@ -107,17 +115,79 @@ pub fn find_log_fault(store: &Database, file: &Path) -> Result<Option<String>, S
     }
 }
 
-/// Replaces the content of the file by `checkpoint`. Only logs a failure, because the log itself is intact.
+/// Replaces the content of the file by `checkpoint`, unless the file has a newer checkpoint of the same log. Only logs a
+/// failure, because the log itself is intact.
 pub(super) fn keep(file: &Path, checkpoint: &str) {
+    // Transactions commit in the order of their checkpoints, but their threads can come here in another order.
+    let _alone = REPLACEMENT.lock();
+    if let Err(fault) = replace(file, checkpoint) {
+        let error = with_causes(&fault);
+        tracing::warn!(%error, file = %file.display(), "the checkpoint of the transparency log cannot be kept");
+    }
+}
+
+fn replace(file: &Path, checkpoint: &str) -> Result<(), KeptFault> {
+    if let Some(kept) = KeptCheckpoint::read(file)?
+        && kept.is_newer_than(checkpoint)
+    {
+        return Ok(());
+    }
     // The name contains the process id, because several nodes can share the folder.
     let new = file.with_extension(format!("{}.new", process::id()));
-    let replace = || {
-        drop(fs::remove_file(&new));
+    let write = || {
+        owned_file::remove_if_present(&new)?;
         let mut written = owned_file::create(OpenOptions::new().write(true), &new)?;
         written.write_all(checkpoint.as_bytes())?;
-        fs::rename(&new, file)
+        written.sync_all()?;
+        fs::rename(&new, file)?;
+        owned_file::sync_folder_of(file)
     };
-    if let Err(error) = replace() {
-        tracing::warn!(%error, file = %file.display(), "the checkpoint of the transparency log cannot be kept");
+    write().map_err(|error| KeptFault::Unwritable(file.display().to_string(), error))
+}
+
+fn parse(note: &str) -> Option<Checkpoint> {
+    Note::parse(note).ok().and_then(|note| Checkpoint::parse(note.text()).ok())
+}
+
+/// Held while a thread of this process replaces a checkpoint file.
+static REPLACEMENT: Mutex<()> = Mutex::new(());
+
+#[cfg(test)]
+mod tests {
+    use sealpost_transparency::{SignatureLine, SignatureType, TreeHash, VerifierKey};
+
+    use super::*;
+
+    fn signed(origin: &str, size: u64) -> String {
+        let key = VerifierKey::new(origin, SignatureType::Ed25519, &[7; 32]).unwrap();
+        let text = Checkpoint { origin: origin.to_owned(), size, root: TreeHash([1; 32]) };
+        Note::new(text.to_string(), vec![SignatureLine::of_log(&key, [2; 64])]).to_string()
+    }
+
+    #[test]
+    fn an_older_checkpoint_of_the_same_log_replaces_no_newer_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("log.checkpoint");
+        let steps = [
+            ("a.example/log", 7, 7),
+            ("a.example/log", 9, 9),
+            ("a.example/log", 8, 9),
+            ("a.example/log", 9, 9),
+            ("a.example/log-2", 1, 1),
+        ];
+        for (origin, size, kept) in steps {
+            keep(&file, &signed(origin, size));
+            assert_eq!(fs::read_to_string(&file).unwrap(), signed(origin, kept));
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
+    }
+
+    #[test]
+    fn a_damaged_file_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("log.checkpoint");
+        fs::write(&file, "damaged").unwrap();
+        keep(&file, &signed("a.example/log", 7));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "damaged");
     }
 }

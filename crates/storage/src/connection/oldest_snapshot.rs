@@ -88,8 +88,9 @@ fn named(pid: u32) -> String {
     format!("process {pid} ({})", name.trim())
 }
 
-/// Selects the holder of the oldest snapshot. Excludes autovacuum workers, because their snapshots keep no row
-/// versions. The start of other users' sessions is NULL unless the role is a member of `pg_read_all_stats`.
+/// Selects the holder of the oldest snapshot. Excludes processes without a user, such as autovacuum workers, because
+/// their snapshots keep no row versions. Unless the role is a member of `pg_read_all_stats`, the columns `xact_start`,
+/// `state` and `backend_type` of other users' sessions are NULL.
 const HOLDERS: &str = "/* oldest_snapshot.holders */
     SELECT holder, (extract(epoch FROM clock_timestamp() - since) * 1000)::BIGINT AS age_ms, transactions
     FROM (
@@ -103,7 +104,7 @@ const HOLDERS: &str = "/* oldest_snapshot.holders */
         FROM pg_stat_activity
         WHERE (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL) AND pid <> pg_backend_pid()
             AND coalesce(datname, current_database()) = current_database()
-            AND backend_type <> 'autovacuum worker'
+            AND usesysid IS NOT NULL
         UNION ALL
         SELECT age(transaction)::BIGINT, prepared, format('the prepared transaction %s of %s', gid, owner)
         FROM pg_prepared_xacts WHERE database = current_database()

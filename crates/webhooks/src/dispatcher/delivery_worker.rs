@@ -22,7 +22,7 @@ use tokio::{
     task::{Id, JoinSet},
 };
 
-use self::attempt_span::AttemptSpan;
+use self::{attempt_span::AttemptSpan, attempts::Unstarted};
 use super::{
     outcome_message::OutcomeMessage,
     shared_state::SharedState,
@@ -183,7 +183,7 @@ impl DeliveryWorker {
                 self.await_relay(delivery);
                 continue;
             }
-            if let Err((delivery, slot, due_at)) = self.start_attempt(delivery, slot) {
+            if let Some(Unstarted { delivery, slot, due_at }) = self.start_attempt(delivery, slot) {
                 let now = self.context.clock.now();
                 self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
                 self.senders.mark_used(target);

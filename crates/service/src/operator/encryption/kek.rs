@@ -1,9 +1,6 @@
 //! Retires old versions of the key-encryption key that no longer encrypt any row.
 
-use sealpost_domain::{
-    Wrapped,
-    ports::{Durability, StoreError},
-};
+use sealpost_domain::{Wrapped, ports::StoreError};
 use sealpost_storage::{Database, Transaction};
 use sealpost_wallet::kek_version;
 use serde::Serialize;
@@ -35,14 +32,15 @@ impl Operator {
                 "the newest key-encryption key encrypts new rows: run `sealpost admin kek rotate` first",
             ));
         }
-        let rows = self.rows_under(version)?;
-        if rows.total() > 0 {
-            return Err(OperatorError::KekInUse { version, rows });
-        }
         let now = self.clock.now();
         self.perform(|tx| {
             if !tx.retire_kek(version, now)? {
                 return Err(NO_VERSION.into());
+            }
+            // Counts in the same transaction, so that no row is written between the count and the end of the version.
+            let rows = rows_under(tx, version)?;
+            if rows.total() > 0 {
+                return Err(OperatorError::KekInUse { version, rows }.into());
             }
             let record = ActionRecord::new(
                 "kek.retire",
@@ -53,35 +51,34 @@ impl Operator {
             Ok((KekRetired { retired: version, newest }, record))
         })
     }
+}
 
-    fn rows_under(&self, version: u32) -> Result<EncryptedRows, StoreError> {
-        Ok(EncryptedRows {
-            roots: self.count_under(version, Transaction::roots_after)?,
-            secrets: self.count_under(version, Transaction::secrets_after)?,
-            issuer_keys: self.count_under(version, Transaction::issuer_secrets_after)?,
-            tags: self.store.write(Durability::Relaxed, |tx| tx.count_tags_under(version))?,
-        })
-    }
+fn rows_under(tx: &mut Transaction, version: u32) -> Result<EncryptedRows, StoreError> {
+    Ok(EncryptedRows {
+        roots: count_under(tx, version, Transaction::roots_after)?,
+        secrets: count_under(tx, version, Transaction::secrets_after)?,
+        issuer_keys: count_under(tx, version, Transaction::issuer_secrets_after)?,
+        tags: tx.count_tags_under(version)?,
+    })
+}
 
-    /// Counts the rows that are encrypted under a version. Reads each page in a separate transaction, so that servers
-    /// can write between the pages.
-    fn count_under<Id: Copy>(
-        &self,
-        version: u32,
-        read: impl Fn(&mut Transaction, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
-    ) -> Result<u64, StoreError> {
-        let (mut after, mut count) = (None, 0);
-        loop {
-            let page =
-                self.store.write(Durability::Relaxed, |tx| read(tx, after.as_ref(), PAGE))?;
-            let Some((last, _)) = page.last() else { return Ok(count) };
-            after = Some(*last);
-            let under = page.iter().filter(|(_, wrapped)| kek_version(wrapped) == Some(version));
-            count += u64::try_from(under.count()).unwrap_or(u64::MAX);
-        }
+/// Counts the rows that are encrypted under a version.
+fn count_under<Id: Copy>(
+    tx: &mut Transaction,
+    version: u32,
+    read: impl Fn(&mut Transaction, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+) -> Result<u64, StoreError> {
+    let (mut after, mut count) = (None, 0);
+    loop {
+        let page = read(tx, after.as_ref(), PAGE)?;
+        let Some((last, _)) = page.last() else { return Ok(count) };
+        after = Some(*last);
+        let under = page.iter().filter(|(_, wrapped)| kek_version(wrapped) == Some(version));
+        count += u64::try_from(under.count()).unwrap_or(u64::MAX);
     }
 }
 
 const NO_VERSION: OperatorError =
     OperatorError::NotFound("key-encryption key of this version in use");
-const PAGE: u32 = 200;
+/// Large pages keep the transaction short, because other writers can wait for it.
+const PAGE: u32 = 5_000;

@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{ApiKeyId, Clock as _, EventKind, EventsVersion, Handle, LeaseToken};
+use sealpost_domain::{
+    ApiKeyId, Clock as _, EventKind, EventsVersion, Handle, LeaseToken,
+    ports::{Durability::Relaxed, HousekeepingTurn},
+};
 use sealpost_service::Settings;
 use serde_json::Value;
 
@@ -81,4 +84,35 @@ async fn every_change_informs_correspondents_on_sqlite() {
 #[tokio::test]
 async fn every_change_informs_correspondents_on_postgres() {
     every_change_of_a_key_informs_its_correspondents(World::on_postgres(settings())).await;
+}
+
+/// Tries to take the turn at the task as another node, whose clock is `later` than the clock of the world. Returns true
+/// if the other node gets the turn.
+fn another_node_takes_the_turn(world: &World, later: Duration) -> bool {
+    let turn = HousekeepingTurn {
+        task: "identity_rotations",
+        node: LeaseToken(99),
+        now: world.clock.now().plus(later),
+        held_for: Duration::from_secs(5),
+        pace: Duration::ZERO,
+    };
+    world.database.write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().is_some()
+}
+
+#[tokio::test]
+async fn a_node_has_the_turn_for_five_seconds_also_after_a_time_without_changes() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
+    let register = webhook_for(EventKind::IdentityRotated);
+    world.sealpost.register(&alice, &Ok(register)).result.unwrap();
+    world.sealpost.send(&alice, Ok(message("bob", "hello", None))).await.result.unwrap();
+    world.clock.advance(Duration::from_secs(1));
+    world.operator().rotate_key(&id(&bob)).unwrap();
+    await_rotations(&world, 1);
+
+    world.clock.advance(Duration::from_mins(30));
+    world.operator().revoke_key(&id(&bob)).unwrap();
+    await_rotations(&world, 1);
+    assert!(!another_node_takes_the_turn(&world, Duration::from_millis(4_999)));
+    assert!(another_node_takes_the_turn(&world, Duration::from_secs(5)));
 }

@@ -12,9 +12,16 @@ use crate::{
     signing::signed_request::{SignedRequest, event_id},
 };
 
+/// A delivery whose attempt could not be started, with its concurrency slot.
+pub(super) struct Unstarted {
+    pub(super) delivery: LeasedDelivery,
+    pub(super) slot: Slot,
+    /// Time at which the delivery is due again.
+    pub(super) due_at: Timestamp,
+}
+
 impl DeliveryWorker {
-    /// Starts an attempt. On failure, returns the delivery, its concurrency slot, and the time at which the delivery is
-    /// due again:
+    /// Starts an attempt. If that fails, returns the delivery, which is due again:
     ///
     /// - now, if the event has expired, or if the lease could end before the outcome is recorded
     /// - at the end of the lease, if the signing secret cannot be decrypted, or if the request cannot be built
@@ -22,16 +29,16 @@ impl DeliveryWorker {
         &mut self,
         delivery: LeasedDelivery,
         slot: Slot,
-    ) -> Result<(), (LeasedDelivery, Slot, Timestamp)> {
+    ) -> Option<Unstarted> {
         let now = self.context.clock.now();
         let settings = &self.context.settings;
         let is_expired = delivery.event.id().timestamp() < now.minus(settings.retention);
         if is_expired || delivery.lease_until.since(now) < settings.lease_min() {
-            return Err((delivery, slot, now));
+            return Some(Unstarted { delivery, slot, due_at: now });
         }
         let Some((sender, request)) = self.prepare(&delivery, now) else {
-            let later = delivery.lease_until;
-            return Err((delivery, slot, later));
+            let due_at = delivery.lease_until;
+            return Some(Unstarted { delivery, slot, due_at });
         };
         let span = AttemptSpan::begin(request.trace);
         let attempt = self.attempts.spawn_local(async move {
@@ -40,7 +47,7 @@ impl DeliveryWorker {
         });
         self.in_flight
             .insert(attempt.id(), RunningAttempt { delivery, slot, signed_at: now, span });
-        Ok(())
+        None
     }
 
     fn prepare(

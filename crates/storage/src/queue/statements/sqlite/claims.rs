@@ -129,7 +129,7 @@ pub(crate) fn lease(
     let handles: HashMap<_, _> = handles.load::<(String, String)>(conn)?.into_iter().collect();
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
-        let leases = Statement::<_, (Integer, Nullable<BigInt>)>::query(
+        let lease = Statement::<_, (Integer, Nullable<BigInt>)>::query(
             "/* claims.lease */ UPDATE deliveries SET lease = ?, due_at = ?, redeliver_at = NULL, recover_at = NULL
              WHERE webhook_id = ? AND envelope_id = ?
              RETURNING max(attempts - (requested_at IS NOT NULL), 0), requested_at",
@@ -138,7 +138,7 @@ pub(crate) fn lease(
         .bind::<BigInt, _>(claim.lease_until.as_millis())
         .bind::<Text, _>(webhook_id)
         .bind::<Text, _>(event_id);
-        let (attempts, requested_at) = leases.get_result::<(i32, Option<i64>)>(conn)?;
+        let (attempts, requested_at) = lease.get_result::<(i32, Option<i64>)>(conn)?;
         let envelope = envelopes.get(event_id).cloned();
         leased.push(ClaimedRow {
             event_id: event_id.clone(),
