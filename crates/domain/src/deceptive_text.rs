@@ -89,8 +89,9 @@ const REORDERING: [RangeInclusive<char>; 5] = [
 /// Characters up to U+FFFF without a visible form of their own: those with the property `Default_Ignorable_Code_Point`
 /// of Unicode, white space, and others.
 ///
-/// The list does not contain the space, because a label may consist of spaces. It contains only those combining marks
-/// that are for all scripts. Browsers show a lone mark of a single script, such as a vowel sign, on a dotted circle.
+/// The list does not contain the space, because a label may consist of spaces. Of the combining marks, the list
+/// contains only those for all scripts. Browsers show a lone mark of a single script, such as a vowel sign, on a dotted
+/// circle, so that the mark is visible.
 const INVISIBLE: [RangeInclusive<char>; 22] = [
     // The no-break space.
     '\u{a0}'..='\u{a0}',

@@ -21,8 +21,8 @@ pub(crate) struct AwsKms {
     pub(crate) region: String,
     /// The scheme and the authority of the service.
     pub(crate) endpoint: String,
-    /// The file with the credentials, in the format of `~/.aws/credentials`. It is read for each call, so that another
-    /// program can renew temporary credentials.
+    /// The file with the credentials, in the format of `~/.aws/credentials`. The file is read for each call, so that
+    /// another program can renew temporary credentials.
     pub(crate) credentials_file: PathBuf,
     pub(crate) clock: Arc<dyn Clock>,
 }

@@ -1,8 +1,8 @@
 //! The provider `exec`: a command that the operator supplies wraps and unwraps keys.
 //!
-//! The command gets `wrap` or `unwrap` as its last argument. It reads the key or the wrapped key from standard input in
-//! base64, and writes the result to standard output in base64. Exit status 77 (`EX_NOPERM`) means that the use of the
-//! key is refused. Any other failure counts as temporary: the provider cannot be reached at present.
+//! The command gets `wrap` or `unwrap` as its last argument. The command reads the key or the wrapped key from standard
+//! input in base64, and writes the result to standard output in base64. Exit status 77 (`EX_NOPERM`) means that the use
+//! of the key is refused. Any other failure counts as temporary: the provider cannot be reached at present.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -178,7 +178,8 @@ mod tests {
         let path = folder.path().join("kek");
         fs::write(&path, body).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-        // Executed by a shell, because another thread's child may still have the new file open for writing.
+        // A shell runs the script. Executing the file directly would fail if a child process of another thread still
+        // had the file open for writing.
         let words = vec!["/bin/sh".to_owned(), path.display().to_string()];
         (folder, Exec::new(words))
     }

@@ -23,7 +23,7 @@ use crate::key_of;
 pub(crate) struct KeyService {
     /// Name of the provider in errors, such as `vault`.
     pub(crate) name: &'static str,
-    /// PEM file of the certificate authorities to trust instead of the public ones.
+    /// PEM file of the certificate authorities to trust instead of the public authorities.
     pub(crate) ca_file: Option<PathBuf>,
 }
 

@@ -24,7 +24,7 @@ pub enum ProviderName {
         endpoint: Option<String>,
         /// The file with the credentials.
         credentials_file: PathBuf,
-        /// PEM file of the certificate authorities to trust instead of the public ones.
+        /// PEM file of the certificate authorities to trust instead of the public authorities.
         ca_file: Option<PathBuf>,
     },
     /// A command, with its arguments.

@@ -26,7 +26,7 @@ pub struct Pkcs11 {
     pub(crate) token: String,
     /// The label of the key.
     pub(crate) key: String,
-    /// The file with the PIN. It is read for each call.
+    /// The file with the PIN. The file is read for each call.
     pub(crate) pin_file: PathBuf,
 }
 

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::key_of;
 
-/// Identifies a wrapping key: the first bytes of the key's hash. Public.
+/// Identifies a wrapping key: the first bytes of the key's hash. The id is public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuorumId([u8; ID_LEN]);
 

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 pub(crate) struct Credentials {
     pub(crate) access_key_id: String,
     pub(crate) secret_access_key: Zeroizing<String>,
-    /// Present with temporary credentials.
+    /// Only temporary credentials have a session token.
     pub(crate) session_token: Option<Zeroizing<String>>,
 }
 

@@ -18,7 +18,7 @@ pub struct Vault {
     /// The path of the engine, such as `transit`.
     pub(crate) mount: String,
     pub(crate) key: String,
-    /// The file with the token. It is read for each call, so that an agent can renew the token.
+    /// The file with the token. The file is read for each call, so that an agent can renew the token.
     pub(crate) token_file: PathBuf,
 }
 

@@ -20,8 +20,8 @@ impl Span {
     /// two nodes replaced each other's windows, a caller could use the limits of both windows.
     ///
     /// A window that begins more than [`CLOCK_DIFFERENCE_MAX_MS`] after `now` was stored by a node with a wrong clock.
-    /// If such a window is full, requests would be refused until its end. Therefore a new window replaces it. The
-    /// clocks of nodes with a correct time never differ by so much.
+    /// If such a window were full, requests would be refused until its end. Therefore a new window replaces such a
+    /// window. The clocks of nodes with a correct time never differ by so much.
     pub(crate) fn current(self, stored: WindowUse, now: Timestamp) -> WindowUse {
         let start = self.start(now);
         let ahead_ms = stored.start.as_millis().saturating_sub(clamp_millis(now));

@@ -64,7 +64,7 @@ pub(crate) struct Components {
 
 impl Components {
     /// Starts all parts except the HTTP servers. The settings must have passed
-    /// [`check`](crate::settings::checks::check). Blocks.
+    /// [`check`](crate::settings::checks::check). Blocks the thread.
     pub(crate) fn start(settings: &Settings, base_url: &BaseUrl) -> Result<Self, NodeError> {
         let url = settings.database.database_url();
         let lock = match &url {
@@ -134,7 +134,7 @@ impl Components {
         Ok(components)
     }
 
-    /// Returns the faults of the setup that do not prevent the node from serving. Blocks.
+    /// Returns the faults of the setup that do not prevent the node from serving. Blocks the thread.
     pub(crate) fn warnings(&self) -> Result<Vec<String>, StoreError> {
         let urls = match (&self.lock, &self.base_url) {
             (None, Some(url)) => base_urls::conflict(&self.database, url, self.clock.now())?,
@@ -169,11 +169,11 @@ impl Components {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Stops all parts. Commits queued sends, waits for webhook requests in flight, and releases the leases of
-    /// deliveries that this node still holds. Blocks.
+    /// Stops all parts. Commits queued messages, waits for webhook requests in flight, and releases the leases of
+    /// deliveries that this node still holds. Blocks the thread.
     pub(crate) fn stop(&self) {
         thread::scope(|scope| {
-            // Stops beside the other parts, because a request to a witness may take seconds.
+            // Stops the cosigners at the same time as the other parts, because a request to a witness may take seconds.
             scope.spawn(|| {
                 if let Some(cosigners) = &self.cosigners {
                     cosigners.stop();

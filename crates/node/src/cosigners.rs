@@ -165,10 +165,10 @@ impl AskedWitness {
         cosignatures
     }
 
-    /// Asks for the cosignatures of all keys, and adds them to `cosignatures`. The request names the size that the
-    /// witness has cosigned last. If another node has made the witness cosign another size since, asks again with that
-    /// size. Fails if that size is larger than `size`, the size of the checkpoint, or if the cosignature of a key is
-    /// missing.
+    /// Asks for the cosignatures of all keys, and adds them to `cosignatures`. The request names the log size in the
+    /// checkpoint that the witness has cosigned last. If another node has made the witness cosign another size since,
+    /// the witness responds with that size, and this function asks again with that size. Fails if that size is larger
+    /// than `size`, the size of the checkpoint, or if the cosignature of a key is missing.
     fn ask(
         &mut self,
         client: &Agent,
@@ -227,10 +227,10 @@ impl AskedWitness {
     }
 }
 
-/// Interval between two rounds.
+/// Pause between two rounds.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Maximum time for one request, which also limits a round, because a round waits for all requests. A request for
-/// evidence waits six seconds for a cosignature, longer than one round.
+/// Maximum time for one request. A round waits for all its requests; a witness gets a second request only after a
+/// conflict. A request for evidence waits six seconds for a cosignature, which is longer than a pause and one request.
 const TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum size of a response body in bytes. A cosignature of ML-DSA-44 has 3.3 KB.
 const BODY_BYTES_MAX: u64 = 16_384;

@@ -111,8 +111,8 @@ where
         let stopping = stopping.clone();
         Box::pin(async move { stopping.notified().await })
     };
-    // Uses the default `AppConfig`. The scheme and the host in it are not used, because Sealpost takes both from
-    // --base-url.
+    // Uses the default `AppConfig`. The scheme and the host in this configuration are not used, because Sealpost takes
+    // both from --base-url.
     let service =
         move || record_responses(map_config(app().into_factory(), |()| AppConfig::default()));
     let builder = match tls {

@@ -50,8 +50,8 @@ impl Node {
         &self.components.sealpost
     }
 
-    /// Returns `false` if a worker thread or an HTTP server has panicked. The node does not start it again, so the
-    /// process must be restarted.
+    /// Returns `false` if a worker thread or an HTTP server has panicked. The node does not start a panicked thread or
+    /// server again, so the process must be restarted.
     pub fn is_whole(&self) -> bool {
         let mut servers = [Some(&self.api), self.ops.as_ref()].into_iter().flatten();
         self.components.is_whole() && !servers.any(RunningServer::has_ended)
@@ -76,7 +76,7 @@ impl Node {
     /// - responds with status 503 at `/readyz`
     /// - ends live streams of the web pages and connections of relays
     /// - refuses new connections and completes active requests
-    /// - commits queued sends, and waits for webhook requests in flight
+    /// - commits queued messages, and waits for webhook requests in flight
     /// - closes the operations address
     ///
     /// A stop takes at most 28 s with the default settings, unless the database hangs.

@@ -78,7 +78,7 @@ async fn readyz(state: web::Data<OperationsState>) -> HttpResponse {
 }
 
 /// Checks whether the node can serve requests, and returns warnings about its setup. If the node cannot serve, the
-/// error is the first reason. Blocks.
+/// error is the first reason. Blocks the thread.
 fn check(node: &Components) -> Result<Vec<String>, String> {
     if node.is_stopping() {
         return Err("the server is stopping".into());
@@ -157,7 +157,8 @@ fn observe_deliveries(stats: &Stats) {
     }
 }
 
-/// Maximum time for the response of `/readyz`. A frozen database server would otherwise delay it without an end.
+/// Maximum time for the response of `/readyz`. Otherwise a frozen database server would delay the response without an
+/// end.
 const CHECKED_WITHIN: Duration = Duration::from_secs(10);
 
 const PATHS: &str = "\

@@ -34,8 +34,8 @@ pub struct RunningWitness(ServerHandle);
 
 struct WitnessServer {
     logs: Vec<VerifierKey>,
-    /// The lock is held from the check against the last checkpoint until the new checkpoint is stored. Otherwise two
-    /// concurrent requests could both pass the check against the same last checkpoint.
+    /// Each request holds the lock from the check against the last checkpoint until the new checkpoint is stored.
+    /// Otherwise two concurrent requests could both pass the check against the same last checkpoint.
     state: Mutex<WitnessState>,
 }
 

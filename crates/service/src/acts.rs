@@ -1,4 +1,4 @@
-//! The acts (changes) on keys, webhooks, policies, tokens and accounts. Each act exists once, for all authors.
+//! The acts (changes) on keys, webhooks, policies, tokens and accounts. Each act is implemented once, for all authors.
 //!
 //! - An [`Actor`](actor::Actor) acts on one key: a caller of the API, or the owner of the account.
 //! - A [`ProvenOwner`](owner::ProvenOwner) performs the acts that a stolen session must not perform.

@@ -50,6 +50,6 @@ impl Badges {
 }
 
 const STATUS_LIST_CACHED_FOR: Duration = Duration::from_secs(2);
-/// Cache lifetime of [`Badges::forged`]. It is longer than the cache lifetime of a signed status list, because the
-/// verification of all badges of a list takes longer than the signing of the list.
+/// Cache lifetime of [`Badges::forged`]: longer than the cache lifetime of a signed status list, because verifying all
+/// badges of a list takes longer than signing the list.
 const FORGED_CACHED_FOR: Duration = Duration::from_mins(1);

@@ -22,9 +22,9 @@ use crate::{
     webhooks::Webhooks,
 };
 
-/// The service. It can be shared by reference or in an [`Arc`]. Its own functions start, check and stop the service,
-/// authenticate callers, and perform acts of operators. Each field has the use cases of one topic. Drop clones of the
-/// fields together with the service, because only the threads of the service wipe secrets from memory.
+/// The service, which can be shared by reference or in an [`Arc`]. Its own functions start, check and stop the service,
+/// authenticate callers, and perform acts of operators. Each field has the use cases of one topic. Clones of the fields
+/// must not outlive the service, because only the threads of the service wipe secrets from memory.
 pub struct Sealpost {
     /// Accounts with their keys, sessions, tokens and secrets.
     pub accounts: Accounts,
@@ -69,7 +69,8 @@ impl Sealpost {
         self.sending.is_alive() && self.housekeeper.is_alive()
     }
 
-    /// Checks that the database responds and that the committer, the thread that stores sends, runs. Blocks the thread.
+    /// Checks that the database responds, and that the committer runs. The committer is the thread that stores sent
+    /// messages. Blocks the thread.
     pub fn check(&self) -> Result<(), Error> {
         if !self.sending.is_running() {
             return Err(Error::Lost);
@@ -87,8 +88,8 @@ impl Sealpost {
         self.core.settings.sales_contact.as_deref()
     }
 
-    /// Returns true if sends and activations are refused, because the disk of the embedded database has too little
-    /// space. Blocks the thread.
+    /// Returns true if new messages and activations are refused, because the disk of the embedded database has too
+    /// little space. Blocks the thread.
     pub fn is_short_of_space(&self) -> Result<bool, Error> {
         Ok(self.core.is_short_of_space()?)
     }
@@ -98,8 +99,8 @@ impl Sealpost {
         self.core.cache.entries()
     }
 
-    /// Stops the service. Stores the queued requests, and refuses new sends as unavailable. Blocks the thread until the
-    /// last batch is stored.
+    /// Stops the service. Stores the queued messages, and refuses new messages as unavailable. Blocks the thread until
+    /// the last batch is stored.
     pub fn stop(&self) {
         self.housekeeper.stop();
         self.sending.stop();

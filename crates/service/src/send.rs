@@ -18,7 +18,7 @@ use parking_lot::RwLock;
 use self::committer::Committer;
 use crate::sealpost::core::Core;
 
-/// Sends messages: seals them, and passes them to the committer, the thread that stores sends in batches.
+/// Sends messages: seals them, and passes them to the committer, the thread that stores messages in batches.
 pub struct Sending {
     core: Arc<Core>,
     /// `None` after the stop.
@@ -26,7 +26,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// Starts the [committer](Committer), the thread that stores sends in batches.
+    /// Starts the [committer](Committer), the thread that stores messages in batches.
     pub(crate) fn start(core: Arc<Core>) -> Result<Self, io::Error> {
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
         Ok(Self { core, committer })

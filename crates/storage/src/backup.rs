@@ -38,13 +38,13 @@ pub enum BackupFault {
     /// The file has no tables of Sealpost.
     #[error("the file is a database of another program: give a database of Sealpost")]
     Foreign,
-    /// The path cannot be given to SQLite.
+    /// The path is not UTF-8, so SQLite cannot open the file.
     #[error("the path of the backup is not UTF-8: choose another path")]
     Path,
     /// The database is on a server.
     #[error("only an embedded database can be copied: use pg_dump for PostgreSQL")]
     Server,
-    /// The database to copy failed.
+    /// Reading the database to copy failed.
     #[error("the database cannot be read")]
     Store(#[from] StoreError),
     /// The file is no database, or a query of the check failed.

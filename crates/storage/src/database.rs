@@ -160,14 +160,15 @@ impl Database {
     }
 
     /// Applies all missing migrations and returns their names. Several nodes may migrate at the same time. Refuses a
-    /// database with migrations that this binary does not know, unless these are additive: older binaries can still use
-    /// the database.
+    /// database with migrations that this binary does not know, unless these migrations are additive, which means that
+    /// older binaries can still use the database.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.migrate_with_progress(&|_name| {})
     }
 
     /// Applies all missing migrations like [`migrate`](Self::migrate). Calls `progress` with the name of each migration
-    /// before it is applied. If a conflict with another transaction repeats the work, all names are reported again.
+    /// before it is applied. If the work is repeated after a conflict with another transaction, reports all names
+    /// again.
     pub fn migrate_with_progress(
         &self,
         progress: &dyn Fn(&str),

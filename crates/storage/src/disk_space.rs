@@ -17,8 +17,8 @@ pub(crate) fn free_bytes(file: &Path) -> Result<u64, rustix::io::Errno> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Returns whether an SQLite database or its write-ahead log has reached the file size limit of this process (`ulimit
-/// -f`).
+/// Returns whether an SQLite database or its write-ahead log has reached the maximum file size (`ulimit -f`) of this
+/// process.
 pub(crate) fn has_reached_size_limit(file: &Path) -> bool {
     let Some(limit) = getrlimit(Resource::Fsize).current else { return false };
     let has_reached = |path: &Path| metadata(path).is_ok_and(|found| found.len() >= limit);

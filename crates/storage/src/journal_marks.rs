@@ -76,7 +76,7 @@ impl Database {
 
     /// Returns the [act](JournaledAct) that describes the state of an account: erased, closed, or open with the hashes
     /// of its current secrets. `None` for an open account without a recovery code, or if the
-    /// [tag](sealpost_domain::ports::RowAuthenticator) of the row shows that another program has changed it.
+    /// [tag](sealpost_domain::ports::RowAuthenticator) of the row shows that another program has changed the row.
     fn account_act(&self, account: AccountRow) -> Result<Option<JournaledAct>, StoreError> {
         let AccountRow { id: text, login_secret, recovery_code, closed_at, erased_at, tag } =
             account;

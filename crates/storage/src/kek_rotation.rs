@@ -1,5 +1,5 @@
-//! Storage for the rotation of key-encryption keys: marks that identify the versions of the key, keys that
-//! a provider has wrapped, and replacement of encrypted secrets.
+//! Stores the versions of the key-encryption key: the wrapped keys of providers, and marks that show whether a key
+//! matches the database. For a rotation of the key, also replaces encrypted secrets and the tags of rows.
 
 pub(crate) mod kek_versions;
 pub(crate) mod retag;

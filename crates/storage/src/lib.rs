@@ -34,7 +34,7 @@
 //! | `send` | the send path: admission facts (the rows that a send is decided on), batch statements, idempotency keys |
 //! | `queue` | the delivery queue: claims, leases, outcomes, expedited and repeated deliveries |
 //! | `housekeeping` | retention, daily counts, remains of deleted webhooks |
-//! | `kek_rotation` | replacing encrypted secrets under a new key-encryption key |
+//! | `kek_rotation` | encrypting stored secrets again under a new key-encryption key |
 //!
 //! Most queries have the same SQL text for both databases. The databases differ only in the following places:
 //!

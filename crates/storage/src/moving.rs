@@ -41,10 +41,10 @@ pub struct MovedRows {
 
 impl Database {
     /// Moves all data of `source` into this PostgreSQL database, which must be empty. Calls `progress` with the name of
-    /// a table and the number of its rows so far. Returns the moved tables.
+    /// a table and the number of its rows that are copied so far. Returns the moved tables.
     ///
     /// After an error, the database is as empty as before, except if the commit was not confirmed
-    /// ([`StoreError::InDoubt`]): then it may contain all data.
+    /// ([`StoreError::InDoubt`]): then the database may contain all data.
     pub fn receive(
         &self,
         source: &MoveSource,

@@ -1,5 +1,6 @@
 //! Creates files and folders that belong to the service, and replaces files. If root runs a command in a folder of the
-//! service, a new file gets the owner of the folder. The service could not open a file of root.
+//! service, a new file gets the owner of the folder. Otherwise the file would belong to root, and the service could not
+//! open it.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -22,7 +23,7 @@ pub fn create(options: &OpenOptions, path: &Path) -> io::Result<File> {
 /// disk when this function returns. Two replacements of one file must not run at the same time.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let new = with_suffix(path, ".new");
-    // An interrupted replacement has left this file.
+    // An interrupted replacement may have left this file.
     remove_if_present(&new)?;
     let mut file = create(File::options().write(true), &new)?;
     write(&mut file)

@@ -106,7 +106,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// A view of the table `usage`. On PostgreSQL, reads few row versions, also while an open snapshot keeps old ones.
+    /// A view of the table `usage`. On PostgreSQL, the view reads few row versions, even while an open snapshot keeps
+    /// all old versions.
     current_usage (api_key_id) {
         api_key_id -> Text,
         minute_start -> BigInt,

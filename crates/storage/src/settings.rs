@@ -8,12 +8,12 @@ pub struct Settings {
     /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the thread that stores
     /// sends in batches. On SQLite the maximum number of readers, in addition to the one writer.
     pub pool_max: u32,
-    /// Connects to PostgreSQL without TLS. Rejected if the URL has an `sslmode` other than `disable`. If false, and the
-    /// URL has no `sslmode`, connections that leave the machine use `sslmode=verify-full`.
+    /// If true, connects to PostgreSQL without TLS, and rejects a URL with an `sslmode` other than `disable`. If false,
+    /// and the URL has no `sslmode`, connections that leave the machine use `sslmode=verify-full`.
     pub in_clear: bool,
-    /// Prepares no statements on PostgreSQL. Needed for a pooler in transaction mode that does not support prepared
-    /// statements. Behind such a pooler, clients share server connections, and with them their settings. The database
-    /// role must therefore have the settings of the service as its defaults.
+    /// If true, prepares no statements on PostgreSQL. Needed for a pooler in transaction mode that does not support
+    /// prepared statements. Behind such a pooler, clients share server connections, and with them their settings. The
+    /// database role must therefore have the settings of the service as its defaults.
     pub has_pooler: bool,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,

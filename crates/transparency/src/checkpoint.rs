@@ -9,7 +9,7 @@ use crate::{hash::TreeHash, tile::parse_decimal};
 /// The state of a log. `Display` writes the text of a note, without signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The name of the log, an URL without its scheme.
+    /// The name of the log, a URL without its scheme.
     pub origin: String,
     /// The number of entries.
     pub size: u64,

@@ -73,7 +73,8 @@ mod tests {
         }
     }
 
-    /// The first vector of `kat_MLDSA_44_det_pure.rsp`, which the Python package cryptography is tested with.
+    /// The first vector of `kat_MLDSA_44_det_pure.rsp`. The tests of the Python package `cryptography` use the same
+    /// file.
     #[test]
     fn keys_and_signatures_are_those_of_the_published_vectors() {
         let bytes = |text| hex::decode(text).unwrap();

@@ -172,7 +172,8 @@ mod tests {
         }
     }
 
-    /// The entry of a fixed statement. An independent program computed the commitment. It must never change.
+    /// Tests the entry of a fixed statement, with a commitment that an independent program computed. The commitment
+    /// must never change.
     #[test]
     fn the_entry_of_a_statement_never_changes() {
         assert_eq!(

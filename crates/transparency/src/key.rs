@@ -46,7 +46,7 @@ pub enum KeyFault {
 }
 
 impl VerifierKey {
-    /// Creates a key. The name is an URL without its scheme, such as `example.org/log`. Fails if the name or the length
+    /// Creates a key. The name is a URL without its scheme, such as `example.org/log`. Fails if the name or the length
     /// of `public_key` is not valid for the type.
     pub fn new(
         name: &str,
@@ -178,7 +178,7 @@ pub(crate) const SIGNED_NAME_BYTES_MAX: usize = 255;
 mod tests {
     use super::*;
 
-    /// The key of the Go checksum database, which other programs made.
+    /// The public key of the Go checksum database, which another program has created.
     #[test]
     fn the_key_of_the_go_checksum_database_is_read() {
         let text = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8";

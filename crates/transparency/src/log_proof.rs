@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogProof {
     /// The text of the [`Statement`](crate::Statement) from which a verifier computes the entry. The signatures do not
-    /// cover this text: it is proven only if the tree includes the computed entry.
+    /// cover this text. The text is proven only if the tree includes the computed entry.
     pub extra: Vec<u8>,
     /// The number of the entry.
     pub index: u64,

@@ -92,7 +92,7 @@ impl Note {
         Self::new(self.text.clone(), self.lines_of(key).take(1).cloned().collect())
     }
 
-    /// Returns true if the note has a signature in the name of `key`. Does not verify it.
+    /// Returns true if the note has a signature in the name of `key`. Does not verify the signature.
     pub fn names(&self, key: &VerifierKey) -> bool {
         self.lines_of(key).next().is_some()
     }

@@ -18,7 +18,7 @@ use crate::{
     tile::parse_decimal,
 };
 
-/// A request to cosign a checkpoint. `Display` is its body.
+/// A request to cosign a checkpoint. `Display` writes the body of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddCheckpoint {
     /// The size of the log in the checkpoint that the witness cosigned last; 0 if the witness has cosigned none.
@@ -80,8 +80,8 @@ impl AddCheckpoint {
     }
 
     /// Checks whether a witness may cosign the checkpoint, and returns the checkpoint. `logs` are the keys of the logs
-    /// that the witness accepts. `last` gets the origin of the log. It returns the checkpoint that the witness cosigned
-    /// last for this log, or `None`.
+    /// that the witness accepts. `last` is called with the origin of the log, and returns the checkpoint that the
+    /// witness cosigned last for this log, or `None`.
     pub fn check(
         &self,
         logs: &[VerifierKey],

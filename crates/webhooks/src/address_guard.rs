@@ -50,9 +50,9 @@ impl AddressGuard {
     /// Looks up a host name and checks its addresses. Waits for at most [`VET_TIMEOUT`].
     ///
     /// Returns `Unknown` if [`LOOKUPS_MAX`] lookups are in progress, if the lookup takes too long, or if this node
-    /// cannot make it. The caller then admits the URL. This is safe, because the address is checked again for every
-    /// connection. If the URL were refused instead, slow name servers would block registration for all accounts. A
-    /// longer wait would block the threads of other requests.
+    /// cannot look up names. The caller then accepts the URL. This is safe, because the address is checked again for
+    /// every connection. If the URL were refused instead, slow name servers would block registration for all accounts.
+    /// A longer wait would block the threads of other requests.
     fn look_up(&self, name: &str) -> Lookup {
         let Ok(permit) = Arc::clone(&self.lookups).try_acquire_owned() else {
             return Lookup::Unknown;
@@ -111,7 +111,7 @@ enum Lookup {
     /// The name has an address that is not allowed.
     Forbidden,
     /// The result of the lookup is not known: too many lookups are in progress, the lookup takes too long, or this node
-    /// cannot make it.
+    /// cannot look up names.
     Unknown,
     /// The name has no address.
     Unresolved,

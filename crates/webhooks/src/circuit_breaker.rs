@@ -139,8 +139,8 @@ impl CircuitBreaker {
         Deferral { from, spread: open.pause.max(deferral_min) }
     }
 
-    /// Whether an attempt that the owner of the webhook requested at this time may be made before the next probe: if the
-    /// breaker is open, and no attempt has failed since the request.
+    /// Returns true if the breaker is open and no attempt has failed since `requested_at`. An attempt that the owner of
+    /// the webhook requested at this time may then be made before the next probe.
     pub(crate) fn allows_requested(&self, requested_at: Timestamp) -> bool {
         self.open.as_ref().is_some_and(|open| requested_at > open.failed_at)
     }
@@ -167,7 +167,7 @@ impl OpenState {
         if self.is_pausing(now) { self.until } else { now }
     }
 
-    /// Whether it is too early for a probe. If the clock is set back, the pause does not become longer.
+    /// Returns true if it is too early for a probe. If the clock is set back, the pause does not become longer.
     fn is_pausing(&self, now: Timestamp) -> bool {
         now < self.until && self.until.since(now) <= self.pause
     }

@@ -41,7 +41,7 @@ use crate::{
     signing::signing_keys::SigningKeys,
 };
 
-/// Why a dispatcher did not start.
+/// The reason why a dispatcher did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
     /// The lease is too short: it could end before an attempt has ended and its outcome is recorded.
@@ -105,7 +105,7 @@ impl Dispatcher {
         let starter = ThreadStarter { settings, dependencies, shared, tls, user_agent };
         let running = starter.start();
         let ThreadStarter { settings, dependencies, shared, .. } = starter;
-        // The shutdown ends the threads that already run.
+        // If a thread did not start, the shutdown ends the threads that already run.
         let running = running.inspect_err(|_| shared.shutdown.raise());
         let (threads, inboxes, tests) = running.map_err(DispatchError::Thread)?;
         let Dependencies { outbox, keyring, clock, signer, .. } = dependencies;
@@ -147,14 +147,14 @@ impl Dispatcher {
         self.shared.capacity.used()
     }
 
-    /// Whether the dispatcher works: true while all its threads run, `false` after [`Dispatcher::stop`] or if a thread
-    /// ended unexpectedly.
+    /// Returns true while all threads of the dispatcher run. Returns false after [`Dispatcher::stop`], and if a thread
+    /// has ended unexpectedly.
     pub fn is_alive(&self) -> bool {
         self.shared.is_complete() && !self.shared.shutdown.is_raised()
     }
 
-    /// Whether a thread has ended unexpectedly. The dispatcher cannot recover, and accepts no more deliveries. After
-    /// the leases of its deliveries have ended, other nodes send these deliveries.
+    /// Returns true if a thread has ended unexpectedly. The dispatcher cannot recover, and accepts no more deliveries.
+    /// After the leases of its deliveries have ended, other nodes send these deliveries.
     pub fn is_broken(&self) -> bool {
         self.shared.is_broken()
     }

@@ -34,8 +34,8 @@ impl LocalFault {
         Self::new(&UdpSocket::bind("0.0.0.0:0").err()?)
     }
 
-    /// Whether the fault can concern a single address of the target: this node has no local address or port for the
-    /// connection (`EADDRNOTAVAIL`). A failure of another address then takes precedence.
+    /// Returns true if the fault can concern a single address of the target: this node has no local address or port for
+    /// the connection (`EADDRNOTAVAIL`). A failure of another address then takes precedence.
     pub(crate) fn is_of_one_address(self) -> bool {
         self.0 == Errno::ADDRNOTAVAIL.raw_os_error()
     }

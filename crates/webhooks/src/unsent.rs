@@ -3,7 +3,7 @@
 
 use crate::local_fault::LocalFault;
 
-/// Why an attempt could not be made.
+/// The reason why an attempt could not be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unsent {
     /// This node cannot open connections.

@@ -30,7 +30,7 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// A secret, encrypted by the wallet crate under a key-encryption key. Only the wallet can decrypt it.
+/// A secret, encrypted by the wallet crate under a key-encryption key. Only the wallet crate can decrypt the secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Wrapped(pub Vec<u8>);
 

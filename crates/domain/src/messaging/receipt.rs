@@ -124,7 +124,7 @@ impl IdempotencyKey {
 }
 
 /// An HMAC-SHA256 over the content of a request. The HMAC key derives from the sender's root (the secret of its
-/// identity), so a leaked database does not allow guesses about messages.
+/// identity). A leaked database therefore does not let an attacker test guesses of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 

@@ -76,7 +76,7 @@ impl RecipientPolicy {
 /// The recipient of a message, as the sender wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Recipient {
-    /// The handle of an API key. The server looks up the key when it stores the envelope.
+    /// The handle of an API key. The server looks up the key when the message is sent.
     Handle(Handle),
     /// The id of an API key.
     Key(ApiKeyId),

@@ -101,7 +101,7 @@ fn lower_hex<const LEN: usize>(text: &str) -> Option<[u8; LEN]> {
 /// The `tracing` target of the events that report finished spans. The events have the level `TRACE`, and an exporter of
 /// spans reads them.
 ///
-/// Each event has these fields, and others as attributes of the span:
+/// Each event has the fields below. All further fields of an event are attributes of the span.
 ///
 /// - `span`: the name
 /// - `kind`: `client`, `internal` or `server`
@@ -112,7 +112,8 @@ pub const SPAN_TARGET: &str = "span";
 
 const SAMPLED: u8 = 1;
 const FORBIDDEN_VERSION: u8 = 0xff;
-/// "Sampled" (version 1 of the standard) and "random trace id" (version 2). The standard requires zero for all others.
+/// "Sampled" (version 1 of the standard) and "random trace id" (version 2). The standard requires zero for all other
+/// flags.
 const KNOWN_FLAGS: u8 = 0b11;
 
 #[cfg(test)]

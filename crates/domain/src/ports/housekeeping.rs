@@ -19,9 +19,9 @@ pub struct HousekeepingTurn<'a> {
     pub now: Timestamp,
     /// Duration of the turn. No other node may run the task for this time.
     pub held_for: Duration,
-    /// Maximum change of the task's stored time in this turn. The task deletes rows that have expired at the earliest
-    /// of the stored time, the clock of the node and the clock of the database server. The stored time follows the
-    /// clocks slowly, so a wrong clock does not delete rows too early.
+    /// Maximum advance of the task's stored time in this turn. The task deletes rows that have expired at the earliest
+    /// of three times: the stored time, the clock of the node and the clock of the database server. The stored time
+    /// follows the clocks slowly, so that a wrong clock does not delete rows too early.
     pub pace: Duration,
 }
 

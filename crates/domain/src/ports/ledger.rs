@@ -1,5 +1,5 @@
-//! The admission and storage of sends in batches. A batch first locks and reads the facts: all rows that decide whether
-//! its sends are admitted. Then it writes its results.
+//! The admission and storage of sends (requests to send a message) in batches. A batch first locks and reads the facts:
+//! all rows that decide whether its sends are admitted. Then it writes its results.
 
 use std::{
     collections::{HashMap, HashSet},

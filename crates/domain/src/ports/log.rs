@@ -38,7 +38,8 @@ pub struct LoggedStatement {
     pub number: u64,
     /// The time at which the entry was appended.
     pub at: Timestamp,
-    /// The random bytes that are hashed with the statement. They prevent guesses of the statement from its entry.
+    /// The random bytes that are hashed with the statement. Without these bytes, a guess of the statement could be
+    /// tested against the entry.
     pub salt: [u8; 32],
     /// Lines of a name and a value.
     pub text: String,
@@ -51,7 +52,8 @@ pub struct NewLogEntry {
     pub statement: Option<i64>,
     /// The number of the entry.
     pub number: u64,
-    /// The random bytes that are hashed with the statement. They prevent guesses of the statement from its entry.
+    /// The random bytes that are hashed with the statement. Without these bytes, a guess of the statement could be
+    /// tested against the entry.
     pub salt: [u8; 32],
     /// The bytes of the entry.
     pub entry: Vec<u8>,

@@ -1,5 +1,6 @@
-//! Deliveries. A delivery is the task to send one event to one webhook. It is a database row until it succeeds. A node
-//! must lease a delivery before an attempt. After the end of the lease, any node may lease the delivery again.
+//! Deliveries. A delivery is the task to send one event to one webhook. A delivery stays in the database as a row until
+//! it succeeds. A node must lease a delivery before an attempt. After the end of the lease, any node may lease the
+//! delivery again.
 
 use std::sync::Arc;
 

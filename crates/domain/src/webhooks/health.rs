@@ -84,8 +84,8 @@ impl WebhookHealth {
     /// Applies a summary of attempts to the health, and returns the changes that these attempts cause. Disables the
     /// webhook if the receiver responded with status 410, or if all attempts have failed for at least `failing_max`.
     ///
-    /// Summaries may arrive in any order, so a recorded success or failure can be newer than the summary. It stays if
-    /// it is newer by at most five minutes. A later time came from a wrong clock and is removed.
+    /// Summaries may arrive in any order, so a recorded success or failure can be newer than the summary. A recorded
+    /// time that is newer by at most five minutes stays. A later recorded time came from a wrong clock, and is removed.
     pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> HealthChange {
         self.forget_wrong_times(report);
         let has_succeeded = report.success_at > self.last_success_at;

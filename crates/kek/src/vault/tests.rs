@@ -1,5 +1,5 @@
-//! Tests of the provider `vault` against a strict imitation of the published HTTP API of the transit engine. It accepts
-//! no request that the API would reject.
+//! Tests of the provider `vault` against a strict imitation of the published HTTP API of the transit engine. The
+//! imitation accepts no request that the API would reject.
 
 use std::{
     fs,

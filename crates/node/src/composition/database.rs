@@ -37,8 +37,8 @@ pub(crate) fn require_sqlite(file: &Path) -> Result<(), NodeError> {
     ))))
 }
 
-/// Whether a file is empty, or begins like an SQLite database. Returns true for an unreadable file, whose error SQLite
-/// reports.
+/// Returns true if a file is empty, or begins like an SQLite database. Also returns true for an unreadable file,
+/// because SQLite then reports the error.
 fn starts_as_sqlite(file: &Path) -> bool {
     let mut start = Vec::new();
     let length = u64::try_from(SQLITE_START.len()).unwrap_or(u64::MAX);

@@ -44,7 +44,7 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     ]
 }
 
-/// Returns the finding about a provider that has wrapped no key of the database.
+/// Returns the finding about a key provider that has not wrapped (encrypted) any key of the database.
 fn unwrapped(settings: &Settings, source: &KeySource) -> Finding {
     let name = source.describe();
     let text =

@@ -17,8 +17,8 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Locks the embedded database for a server. Without the lock, a second server could start. It would release the
-/// delivery leases of the first server, and events could be sent twice.
+/// Locks the embedded database for a server. Without the lock, a second server could start and release the delivery
+/// leases of the first server. Events could then be sent twice.
 pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File, NodeError> {
     lock_unless_used(database, |database| {
         format!(

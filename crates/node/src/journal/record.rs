@@ -70,7 +70,7 @@ impl Journal {
 
     fn set_name(&self, header: &Header) {
         let old = self.name.lock().replace(header.journal.clone());
-        // The marks of waiting acts belong to the old name.
+        // Removes the marks of the waiting acts if the name has changed, because these marks belong to the old name.
         if old.as_ref() != Some(&header.journal) {
             self.pending.lock().iter_mut().for_each(|entry| entry.mark = None);
         }

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::error::{Failure, NodeError, database_error, keys_error};
 
-/// Adds a new key version to the source of the keys and re-encrypts all rows under the new version. Blocks.
+/// Adds a new key version to the source of the keys and re-encrypts all rows under the new version. Blocks the thread.
 ///
 /// After an interrupted rotation, or after an operator has added the newest version by hand, some rows are still
 /// encrypted under an older version. In this case, adds no version, and re-encrypts these rows under the newest
@@ -149,7 +149,7 @@ mod tests {
         },
     };
 
-    /// A provider that returns each key as it is.
+    /// A key provider that does not encrypt: each wrapped key is the key itself.
     #[derive(Debug)]
     struct Plain;
 

@@ -55,7 +55,7 @@ impl ChunkedBody {
         matches!(self, Self::Broken | Self::End)
     }
 
-    /// Returns the place after one byte outside of chunk data.
+    /// Returns the state after one byte outside of chunk data.
     fn after(self, byte: u8) -> Self {
         match (self, byte) {
             (Self::Size(Some(size)) | Self::Space(size) | Self::Extension(size), b'\r') => {
@@ -87,7 +87,7 @@ impl ChunkedBody {
 mod tests {
     use super::*;
 
-    /// Scans a text in pieces of `size` bytes. Returns the place and the number of scanned bytes.
+    /// Scans a text in pieces of `size` bytes. Returns the final state and the number of scanned bytes.
     fn scan(text: &str, size: usize) -> (ChunkedBody, usize) {
         let (mut body, mut scanned) = (ChunkedBody::START, 0);
         for piece in text.as_bytes().chunks(size) {

@@ -10,7 +10,7 @@ use std::{
 pub(super) struct Histogram {
     bounds: &'static [f64],
     /// One counter for each upper bound, and one for values above all bounds. A value counts only for the smallest
-    /// bound that is not below it.
+    /// bound that the value does not exceed.
     counts: Vec<AtomicU64>,
     /// The sum of all values, as the bits of an `f64`.
     sum: AtomicU64,

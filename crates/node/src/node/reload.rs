@@ -21,7 +21,8 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Reads the three files again. If a file is invalid, logs the error and keeps the previous content in use. Blocks.
+    /// Reads the three files again. If a file is invalid, logs the error and keeps the previous content in use. Blocks
+    /// the thread.
     pub fn reload(&self) {
         circuits::reload(self.circuits.as_deref(), &self.sealpost);
         if let Some(certificate) = &self.certificate {

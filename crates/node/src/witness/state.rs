@@ -26,7 +26,8 @@ pub(super) struct WitnessState {
 }
 
 impl WitnessState {
-    /// Opens a folder. Creates the folder and the keys if there are none. Fails if another process has opened it.
+    /// Opens a folder. Creates the folder and the keys if there are none. Fails if another process has opened the
+    /// folder.
     pub(super) fn open(name: &str, folder: &Path) -> Result<Self, NodeError> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| unusable(folder, error))?;

@@ -68,14 +68,14 @@ pub struct Activated {
 pub struct NeededInvite(TokenHash);
 
 impl Accounts {
-    /// Returns the hash of the invite that a new account needs; `None` if sign-up needs no invite. Refuses a missing or
-    /// malformed invite, and any invite if sign-up is closed. Reads nothing from the database.
+    /// Checks the form of an invite and returns the hash of its secret, or `None` if sign-up needs no invite. Refuses a
+    /// missing or malformed invite, and every request if sign-up is closed. Does not read the database.
     pub fn needed_invite(&self, invite: Option<&str>) -> Result<Option<NeededInvite>, Refusal> {
         Ok(check_sign_up(self.core.settings.activation, invite)?.map(NeededInvite))
     }
 
-    /// Verifies an invite, without using it. Refuses an unknown, expired, revoked or used-up invite. The transaction of
-    /// the activation verifies the invite again.
+    /// Verifies an invite, without counting a use. Refuses an unknown, expired, revoked or used-up invite. The
+    /// transaction of the activation verifies the invite again.
     pub async fn verify_invite(&self, NeededInvite(secret): NeededInvite) -> Result<(), Error> {
         let verify = move |core: &Arc<Core>| {
             let now = core.clock.now();
@@ -86,9 +86,12 @@ impl Accounts {
         self.core.block(&self.core, verify).await
     }
 
-    /// Creates an identity in the account of the session. Without a session, also creates an account. Refuses a session
-    /// that has ended, a handle that the account may not use, a key above the maximum of the account, and a new account
-    /// without a needed invite.
+    /// Creates an identity in the account of the session. Without a session, also creates an account. Refuses:
+    ///
+    /// - a session that has ended,
+    /// - a handle that the account may not use,
+    /// - a key above the account's maximum number of keys,
+    /// - a new account without an invite, if sign-up needs one.
     pub async fn activate(
         &self,
         session: Option<&AccountSession>,
@@ -166,8 +169,8 @@ fn create_identity(
     })
 }
 
-/// Returns the hash of the invite's secret, or `None` if sign-up needs no invite. Does not check if the invite is
-/// active: the transaction checks this later.
+/// Checks the form of an invite and returns the hash of its secret, or `None` if sign-up needs no invite. The
+/// transaction of the activation checks later if the invite is active.
 fn check_sign_up(
     activation: Activation,
     invite: Option<&str>,
@@ -240,8 +243,8 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
     if let Some(handle) = &key.handle {
         check_handle(core, tx, handle, &key.account_id)?;
     }
-    // Marks the invite as used, after all other checks. The transaction also commits after a refusal, and a refused
-    // activation must not use up the invite.
+    // Marks the invite as used only after all other checks passed. The transaction commits even if the activation is
+    // refused, so an earlier mark would use up the invite of a refused activation.
     if let Some(invite) = invite
         && !tx.use_invite(&invite, key.created_at)?
     {

@@ -36,8 +36,9 @@ pub struct ExportPosition {
     is_first: bool,
 }
 
-/// The section of the JSON object that the next portion (piece of the text) continues. A list continues after its last
-/// exported row, which the id names. `None` begins the list.
+/// The section of the JSON object with which the next portion (piece of the text) continues. `Keys`, `Activity` and
+/// `Envelopes` are lists. The id in such a variant names the last exported row of the list; `None` is the start of the
+/// list.
 enum NextPart {
     Account,
     Keys(Option<ApiKeyId>),
@@ -119,7 +120,7 @@ impl ExportPosition {
         Ok(())
     }
 
-    /// Writes a single key, because each key can have many badges, assessments and attestations.
+    /// Writes only one key in each portion, because a key can have many badges, assessments and attestations.
     fn write_key(
         &mut self,
         core: &Core,

@@ -122,12 +122,13 @@ impl Accounts {
             let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
             let (usage, governance) = (admitted.limits.report(), admitted.key.standing.clone());
             let webhooks = tx.count_webhooks(&caller.id.key)?;
-            // Returns an error of the wallet as a value, so that the transaction commits and counts the request.
+            // A wallet error (a key that cannot be decrypted) is returned inside `Ok`. An `Err` would roll the
+            // transaction back, and the request would not count against the rate limits.
             Ok(KeyStanding::new(core, key, governance, usage, webhooks))
         })
         .and_then(|standing| {
-            // Counts the waiting envelopes after the transaction. Counting takes long, and the transaction locks a row
-            // that sends of the key need.
+            // Counts the waiting envelopes after the transaction, because counting takes long. The transaction locks a
+            // row that every request to send a message with this key needs.
             let waiting = core.store.read(|reader| count_waiting(core, reader, &caller.id.key))?;
             let key = caller.id.key.to_string();
             let prove = |format| self.log.prove(StatementKind::Key, &key, format);
@@ -168,9 +169,9 @@ impl Accounts {
     }
 }
 
-/// Returns the API key that `text` contains, or the key that owns the handle in `text`. Does not check whether an API
-/// key in `text` exists. Refuses a DID, and a text that is neither an API key nor the handle of a key. The refusal
-/// names `field`, the field of the request.
+/// Returns the key that `text` names. `text` is an API key or a handle. An API key is returned without a check that the
+/// key exists. Refuses a DID, a handle that no key has, and any other text. The refusal names `field`, the field of the
+/// request that contains `text`.
 pub(crate) fn find_named_key(
     reader: &mut Reader,
     field: &'static str,

@@ -23,8 +23,8 @@ use crate::{
 pub enum Actor {
     /// A caller of the API, whose credentials are for the key. Each act counts against the limits of the key.
     Caller(Caller, RequestSource),
-    /// The owner of the key's account. The acts of the owner count against no limit. Some of them are possible even if
-    /// the key is not active.
+    /// The owner of the key's account. The acts of the owner count against no limit. Some of these acts are possible
+    /// even if the key is not active.
     Owner(KeyOwner),
 }
 
@@ -103,8 +103,8 @@ impl Core {
     }
 
     fn admit_owner(&self, owner: &KeyOwner, purpose: Purpose) -> Result<(), Error> {
-        // A key of another account is refused before the transaction, because the transaction locks rows that sends of
-        // the key need.
+        // Refuses a key of another account before the transaction begins. The transaction locks rows that the key's own
+        // requests to send messages need.
         let found = self.store.read(|reader| reader.find_key(&owner.id.key))?;
         if found.is_none_or(|key| key.account_id != owner.origin.account_id) {
             return Err(NO_KEY.into());

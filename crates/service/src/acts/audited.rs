@@ -85,7 +85,7 @@ pub struct Operator {
     reason: Option<String>,
 }
 
-/// The origin of an operator's actions. The audit trail records it with each action.
+/// The origin of an operator's actions. The audit trail records the origin with each action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 enum OperatorOrigin {
@@ -100,7 +100,8 @@ pub struct OperatorClient {
     pub client_address: Option<IpAddr>,
 }
 
-/// The operating-system process in which an operator runs a command. The audit trail records it with each action.
+/// The operating-system process in which an operator runs a command. The audit trail records these values with each
+/// action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperatorProcess {
     /// Effective user id, from the kernel.
@@ -117,25 +118,25 @@ impl Operator {
         Self { store, clock, actor, origin: None, reason: None }
     }
 
-    /// Records the process with each action.
+    /// Sets the process in which the operator runs the command. The audit trail records the process with each action.
     #[must_use]
     pub fn of_process(self, process: OperatorProcess) -> Self {
         Self { origin: Some(OperatorOrigin::Process(process)), ..self }
     }
 
-    /// Records the client and the reason with each action.
+    /// Sets the client that the operator uses, and the reason. The audit trail records both with each action.
     #[must_use]
     pub fn of_client(self, client: OperatorClient, reason: Option<String>) -> Self {
         Self { origin: Some(OperatorOrigin::Client(client)), reason, ..self }
     }
 
-    /// Records the reason with each action.
+    /// Sets the reason. The audit trail records the reason with each action.
     #[must_use]
     pub fn giving_reason(self, reason: &str) -> Self {
         Self { reason: Some(reason.to_owned()), ..self }
     }
 
-    /// Performs an action and records it in the audit trail. A refused action writes nothing.
+    /// Performs an action and records it in the audit trail. `action` must refuse before its first write.
     pub(crate) fn perform<T>(
         &self,
         action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<OperatorError>>,
@@ -183,7 +184,8 @@ pub(crate) enum Concerned {
     Service,
 }
 
-/// Performs an action and records it in the audit trail. A refused action writes nothing.
+/// Performs an action and records it in the audit trail, in one transaction. `action` must refuse before its first
+/// write, because the transaction commits even after a refusal.
 pub(crate) fn perform<T, R>(
     store: &Database,
     clock: &dyn Clock,

@@ -1,8 +1,8 @@
 //! Closing of an account, by its owner or by an operator.
 //!
 //! The first transaction makes the account unusable. Further transactions delete the rows of the account in portions of
-//! limited size, because a long transaction would delay sends. If the closing is interrupted, housekeeping deletes the
-//! rows that are left.
+//! limited size, because requests that send messages may wait for a long transaction. If the closing is interrupted,
+//! housekeeping deletes the rows that are left.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -105,8 +105,8 @@ impl Accounts {
     }
 }
 
-/// Makes an account unusable. Returns the closing with the rows deleted so far, and the record of the act. `None` if
-/// the account does not exist.
+/// Makes an account unusable. Returns the [`Closing`] with the rows that were deleted so far, and the record for the
+/// audit trail. Returns `None` if the account does not exist.
 fn begin(
     tx: &mut Transaction,
     id: &AccountId,
@@ -159,9 +159,11 @@ fn finish(
     AccountClosed::new(*id, closing, rows, false)
 }
 
-/// Maximum number of sessions that the first transaction ends. On SQLite, sends wait for the transaction.
+/// Maximum number of sessions that the first transaction ends. On SQLite, requests that send messages wait for the
+/// transaction.
 const SESSIONS_MAX: u32 = 10_000;
-/// Maximum number of rows that one transaction deletes. On SQLite, sends wait for such a transaction.
+/// Maximum number of rows that one transaction deletes. On SQLite, requests that send messages wait for such a
+/// transaction.
 const ROWS_PER_WRITE: u32 = 1000;
 /// Maximum number of transactions (of [`ROWS_PER_WRITE`] rows) in which one call deletes rows. Bounds the duration of
 /// an owner's request. Housekeeping deletes the rows that are left.

@@ -170,7 +170,7 @@ impl Operator {
     }
 
     /// Revokes a key permanently, and deletes its webhooks and deliveries. Waits for running transactions that store
-    /// sends of the key. Afterwards, all nodes refuse every send from or to the key.
+    /// messages of the key. Afterwards, all nodes refuse every message from or to the key.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
@@ -240,8 +240,8 @@ impl Accounts {
     fn revoke_as_owner(&self, owner: &ProvenOwner, id: &ApiKeyId) -> Result<KeyRevoked, Error> {
         const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };
         let is_own = |key: &ApiKey| key.account_id == owner.session.account_id;
-        // A key of another account is refused before the transaction, because the transaction locks rows that sends of
-        // the key need.
+        // Refuses a key of another account before the transaction begins. The transaction locks rows that the key's own
+        // requests to send messages need.
         self.core.store.read(|reader| reader.find_key(id))?.filter(is_own).ok_or(NO_KEY)?;
         let now = self.core.clock.now();
         let revoked = self.audited_act_as_owner(owner, "revoking a key", |tx| {
@@ -253,7 +253,7 @@ impl Accounts {
             self.core.record(tx, &owner.origin(), ActivityKind::KeyRevoked, detail)?;
             Ok(revoked)
         });
-        // The cache is invalidated even after an error, because a commit that failed may still have revoked the key.
+        // Invalidates the cache even after an error: a commit that reported an error may still have revoked the key.
         self.core.cache.invalidate_on(CacheEvent::KeyRevoked(id));
         revoked
     }

@@ -86,8 +86,8 @@ impl ProvenOwner {
             return Err(NO_SESSION.into());
         }
         let OwnerProof::Secret(login_secret) = &self.proof else {
-            // [`Owner::confirm`] has checked the age of the confirmation. Another session may have replaced the secrets
-            // since, which deletes the confirmation.
+            // [`Owner::confirm`] has already checked the age of the confirmation. The confirmation is gone if another
+            // session has replaced the secrets since then.
             let is_confirmed = tx.session_confirmed_at(token)?.is_some();
             return if is_confirmed { Ok(()) } else { Err(NO_SESSION.into()) };
         };

@@ -110,9 +110,9 @@ impl Accounts {
         Ok(policy.into())
     }
 
-    /// Applies a change, and returns the new policy. Refuses a change to [`AcceptPolicy::Contacts`] with
-    /// [`Refusal::Unavailable`] if sends no longer record contacts. In that case another request has changed the policy
-    /// since the contacts were collected.
+    /// Applies a change, and returns the new policy. A change to [`AcceptPolicy::Contacts`] is refused with
+    /// [`Refusal::Unavailable`] if the key no longer records the recipients of its messages as contacts. In that case
+    /// another request has changed the policy since the contacts were collected.
     fn change_policy(
         &self,
         tx: &mut Transaction,
@@ -130,8 +130,8 @@ impl Accounts {
     }
 }
 
-/// Locks the usage row of a key until the transaction ends, so that sends and other changes of the key wait. Refuses a
-/// key that is not active.
+/// Locks the usage row of a key until the transaction ends. Requests that send messages with the key, and other changes
+/// of the key, wait for the lock. Refuses a key that is not active.
 pub(super) fn lock_active_key(tx: &mut Transaction, key: &ApiKeyId) -> Result<(), Abort> {
     let facts = tx.lock_facts(&FactsQuery { callers: vec![*key], ..FactsQuery::default() })?;
     let status = facts.keys.get(key).map_or(KeyStatus::Revoked, |key| key.status);

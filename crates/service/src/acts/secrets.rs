@@ -59,7 +59,7 @@ pub struct SecretsReplaced {
 pub struct SecretReset {
     /// Id of the account.
     pub account_id: AccountId,
-    /// The recovery code for `POST /v1/auth/recover`, shown only in this result. It works once.
+    /// The recovery code for `POST /v1/auth/recover`, shown only in this result. The code works once.
     pub recovery_code: String,
 }
 
@@ -70,7 +70,7 @@ impl Accounts {
     }
 
     /// Verifies the login secret that a request with a session contains. Records a wrong secret in the activity of the
-    /// account. This record names the action that needs the secret, which is `attempted`.
+    /// account. The recorded entry contains `attempted`: the action that needs the secret.
     pub async fn verify_login_secret(
         &self,
         session: &AccountSession,

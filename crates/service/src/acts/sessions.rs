@@ -261,5 +261,6 @@ pub(super) const NO_ACCOUNT_ID: Refusal = Refusal::Unauthorized(
 pub(crate) const NO_LOGIN: Refusal =
     Refusal::Unauthorized("the account_id or the login_secret is wrong; both come from activation");
 const ALL: &str = "all";
-/// Maximum number of sessions that one transaction ends. On SQLite, sends wait for such a transaction.
+/// Maximum number of sessions that one transaction ends. On SQLite, requests that send messages wait for such a
+/// transaction.
 const BATCH_MAX: u32 = 10_000;

@@ -123,7 +123,7 @@ impl Accounts {
     pub async fn api_tokens(&self, session: &AccountSession) -> Result<ApiTokenList, Error> {
         let account_id = session.account_id;
         let list = move |core: &Arc<Core>| {
-            // Stores the uses that this node has queued, so that the list has them.
+            // First stores the times of last use that this node has queued, so that the list contains them.
             while core.bearer_uses.store(&core.store) {}
             let now = core.clock.now();
             let tokens = core.store.read(|reader| reader.api_tokens_of(&account_id, now))?;

@@ -1,8 +1,8 @@
 //! The acts on webhooks and their deliveries.
 //!
-//! The first transaction checks the session, the key and the limits, and counts the request. This transaction locks
-//! rows that sends of the key need, so it must be short. A second transaction makes the change, because some changes
-//! take long.
+//! The first transaction checks the session, the key and the limits, and counts the request. This transaction must be
+//! short, because it locks rows that requests to send messages with the key need. A second transaction makes the
+//! change, because some changes take long.
 
 pub(crate) mod change;
 pub(crate) mod redeliver;

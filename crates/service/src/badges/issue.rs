@@ -224,8 +224,8 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Number of random positions to try in a status list. Usually the first position is free. If all tried positions are
-/// taken, the badge goes to the next list. This is unlikely until a list is about half full.
+/// Number of random positions to try in a status list. If all tried positions are taken, the badge goes to the next
+/// list. This is unlikely until a list is about half full.
 const DRAWS: usize = 16;
 
 /// The content of the public page of a badge.

@@ -1,5 +1,5 @@
-//! Caches values that any client may read, each for a fixed time. Without the cache, each request could make the
-//! service read or sign the value again.
+//! Caches public values, each for a fixed time. Without the cache, each request of any client would make the service
+//! read or sign the value again.
 
 use std::{hash::Hash, sync::Arc, time::Duration};
 

@@ -122,8 +122,8 @@ impl Core {
     /// key has made wrong. Blocks the thread.
     pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
         for page in self.cache.keys_with_secrets().chunks(PAGE) {
-            // Each page holds a connection only briefly, because sends need connections of the same pool for their
-            // look-ups.
+            // Each page holds a database connection only briefly, because requests that send messages need connections
+            // of the same pool.
             let snapshots = self.store.read(|reader| reader.find_key_snapshots(page))?;
             for snapshot in &snapshots {
                 self.cache.invalidate_on(CacheEvent::KeyReviewed(snapshot));

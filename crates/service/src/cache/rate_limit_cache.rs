@@ -1,7 +1,7 @@
 //! Caches rate-limit refusals.
 //!
 //! Without this cache, each request of a client over its limit would need a transaction. This transaction would lock
-//! the usage row of the key, and the sends of the key would wait for the lock.
+//! the usage row of the key, and all requests that send messages with this key would wait for the lock.
 //!
 //! Only refusals by the limits per minute and per day are cached. An entry applies to one pair of session and API key.
 //! The entry is created after a transaction has authenticated this pair, so the cache needs no further authentication.
@@ -68,7 +68,7 @@ impl RateLimitCache {
     }
 }
 
-/// Maximum age of a cached refusal. During this time, a client over its limit may still get status 429, although
-/// another node has ended its session, revoked its key or changed its plan. A short time is enough: the remaining one
-/// transaction a second for each such client costs little.
+/// Maximum age of a cached refusal. During this time, a client over its limit may still get status 429 although another
+/// node has ended its session, revoked its key or changed its plan. One second is enough: each such client then causes
+/// at most one transaction a second.
 const CACHED_FOR: Duration = Duration::from_secs(1);

@@ -2,8 +2,8 @@
 //!
 //! A request compares the current hour with the hour of the last use in memory. Only the first use in an hour is
 //! queued. A housekeeping thread writes a limited number of queued uses each second, so that many first uses at the
-//! start of an hour do not delay sends. The commits of this thread do not wait for the disk. A crash can lose the time
-//! of a last use, but nothing else.
+//! start of an hour do not delay requests that send messages. The commits of this thread do not wait for the disk. A
+//! crash can lose the time of a last use, but nothing else.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,7 +13,7 @@ use sealpost_storage::Database;
 
 use super::bearer::{Bearer, BearerHash};
 
-/// The uses that are not written to the database yet: the tokens that were used first in each hour.
+/// The uses that are not written to the database yet. Each hour has the tokens whose first use in that hour was queued.
 #[derive(Default)]
 pub(crate) struct BearerUses(Mutex<BTreeMap<Timestamp, HashSet<BearerHash>>>);
 
@@ -60,5 +60,6 @@ impl BearerUses {
 
 /// Maximum number of tokens with a queued use in one hour.
 const QUEUED_MAX: usize = 100_000;
-/// Maximum number of tokens that one transaction updates. It is small because sends on SQLite wait for the transaction.
+/// Maximum number of tokens that one transaction updates. The number is small, because on SQLite requests that send
+/// messages wait for the transaction.
 const USES_PER_WRITE: usize = 200;

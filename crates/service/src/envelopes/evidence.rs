@@ -171,8 +171,8 @@ impl Description {
 }
 
 /// Finds an envelope and its state, as the sender or the recipient sees them. Refuses an envelope that has expired, or
-/// that the caller neither sent nor received. The sender's view needs an API token with the scope `send`, the
-/// recipient's view one with the scope `open`.
+/// that the caller neither sent nor received. An API token needs the scope `send` for the sender's view, and the scope
+/// `open` for the recipient's view.
 fn find(
     core: &Core,
     reader: &mut Reader,
@@ -226,7 +226,7 @@ fn prove(
 }
 
 const NO_LOG: StoreError = StoreError::Corrupt("transparency log");
-/// Number of checks for a cosignature: six seconds in total. Nodes ask a witness once a second, and give it five
-/// seconds for its response.
+/// Number of checks for a cosignature. With [`COSIGNATURE_PAUSE`] after each check, they take six seconds. A node
+/// pauses for one second between its requests to a witness, and waits at most four seconds for a response.
 const COSIGNATURE_CHECKS: u32 = 24;
 const COSIGNATURE_PAUSE: Duration = Duration::from_millis(250);

@@ -140,8 +140,8 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
 }
 
 fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
-    // If the key was revoked after the transaction that checked the request, its secrets are deleted, and envelopes to
-    // this key can never be opened again.
+    // A revocation may have deleted the secrets of the key after the transaction that checked the request. Envelopes to
+    // a revoked key can never be opened again.
     let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
     let (envelope, identity) = (&sealed.addressed.envelope, &material.identity);
     let sender = &core.proven_did(&sealed.sender)?;

@@ -136,5 +136,5 @@ const ENVELOPES_READ_PER_ROW: u32 = 4;
 /// Time for which the recorded use of a form is kept. A browser may send a form again as long as the browser shows the
 /// page.
 const USED_FORMS_KEPT: Duration = Duration::from_hours(24);
-/// Time for which daily counts are kept. It exceeds the period that the dashboard shows.
+/// Time for which daily counts are kept: longer than the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -150,12 +150,13 @@ fn run_batch(
 /// Reads the rows of a table that are not in the daily counts yet, and sums them for each day and each key or webhook.
 /// Reads portions of `limit` rows. Returns `None` if all rows are counted.
 ///
-/// Adding a sum updates a daily count once for many rows. This saves most while another session has an open snapshot.
-/// The database then keeps all old versions of an updated count, and each further update reads these versions.
+/// A sum updates a daily count once, instead of once for each row. The saving is largest while another session has an
+/// open snapshot: the database then keeps all old versions of an updated count, and each further update reads these
+/// versions.
 ///
-/// A pause after each portion leaves processor time to sends. The pause is a multiple of the duration of the portion,
-/// because this duration varies. For example, a long write-ahead log of SQLite, caused by an open reader, makes reading
-/// a row ten times slower.
+/// A pause after each portion leaves processor time to requests that send messages. The pause is a multiple of the
+/// duration of the portion, because this duration varies. For example, a long write-ahead log of SQLite, caused by an
+/// open reader, makes reading a row ten times slower.
 fn read_uncounted(
     core: &Core,
     table: CountedTable,

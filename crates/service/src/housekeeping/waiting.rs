@@ -12,8 +12,8 @@ use sealpost_domain::{
 use super::{stop_signal::StopSignal, task::PAUSE};
 use crate::sealpost::core::Core;
 
-/// Performs all requested transfers of waiting envelopes. Each round transfers one portion for each key. Inserting a
-/// webhook and revoking a key request a transfer for the key.
+/// Performs all requested transfers of waiting envelopes. Each round transfers one portion for each key. A transfer for
+/// a key is requested when the key gets a new webhook, and when the key is revoked.
 pub(super) fn transfer_waiting(core: &Core, stop: &StopSignal) {
     if let Err(error) = transfer_all(core, stop) {
         tracing::warn!(

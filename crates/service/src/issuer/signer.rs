@@ -153,8 +153,8 @@ pub(crate) fn fresh_key(
     })
 }
 
-/// Returns all keys. Inserts `fresh` if there are none. If several nodes start at once, only one of them inserts its
-/// key.
+/// Returns all issuer keys. If the database has none, first inserts `fresh`. If several nodes start at the same time,
+/// only one of them inserts its key.
 fn ensure_one(tx: &mut Transaction, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, StoreError> {
     let keys = tx.lock_issuer_keys()?;
     if !keys.is_empty() {

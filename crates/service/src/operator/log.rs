@@ -38,7 +38,8 @@ impl Operator {
     }
 }
 
-/// Returns `NAME/2` for the first log, and then `NAME/3`.
+/// Returns the name of the log that follows `name`. `NAME/2` follows the first log `NAME`, and `NAME/3` follows
+/// `NAME/2`.
 fn next_name(name: &str) -> String {
     let numbered = name
         .rsplit_once("/log/")

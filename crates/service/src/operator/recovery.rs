@@ -33,7 +33,7 @@ pub struct DatabaseRecovered {
     pub accounts_closed: u64,
     /// Number of accounts that were erased again.
     pub accounts_erased: u64,
-    /// Number of accounts with an older login secret and recovery code that were replaced again.
+    /// Number of accounts whose login secret and recovery code were replaced again.
     pub secrets_replaced: u64,
     /// Number of badges that were revoked again.
     pub badges_revoked: u64,
@@ -236,7 +236,8 @@ fn count(number: &mut u64, is_applied: bool) {
 
 /// The reason of a badge's revocation by a recovery. The original reason is only in the lost part of the database.
 const RECOVERY_REASON: &str = "revoked again after a restore";
-/// Maximum number of API tokens that one transaction ends. On SQLite, sends wait for such a transaction.
+/// Maximum number of API tokens that one transaction ends. On SQLite, requests that send messages wait for such a
+/// transaction.
 const BATCH_MAX: u32 = 1000;
 
 #[cfg(test)]

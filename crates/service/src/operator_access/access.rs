@@ -138,8 +138,8 @@ impl OperatorAccess {
         (is_live && claims.is_authentic(&self.keyring, entry)).then(|| entry.operator())
     }
 
-    /// Ends an operator's session on this node. Until the session token expires, it is accepted by other nodes, and by
-    /// this node after a restart.
+    /// Ends an operator's session on this node. Other nodes accept the session token until the token expires, and so
+    /// does this node after a restart.
     pub fn end_session(&self, token: &str) {
         if self.operator_of(token).is_none() {
             return;

@@ -149,7 +149,7 @@ fn check_password(password: &str) -> Result<(), LineFault> {
 const OPERATORS_MAX: usize = 100;
 pub(super) const NAME_LEN_MAX: usize = 32;
 const PASSWORD_LEN_MIN: usize = 12;
-/// Maximum length of a password in bytes. It bounds the time to hash a password at a sign-in.
+/// Maximum length of a password in bytes. The maximum bounds the time to hash a password at a sign-in.
 pub(super) const PASSWORD_LEN_MAX: usize = 256;
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ fn logged_webhooks(
     Ok(Truncated { first: reader.list_webhooks(&key)?, has_more: false })
 }
 
-/// Returns the position after which the page begins. `None` for the newest entries.
+/// Returns the position after which the page begins. `None` means that the page begins with the newest entry.
 fn start_of(reader: &mut Reader, query: &ListEvents) -> Result<Option<EventLogCursor>, Error> {
     Ok(match (query.cursor, query.before, query.state) {
         (Some(cursor), ..) => Some(cursor),
@@ -175,9 +175,9 @@ fn page(
         }
         found.extend(entries);
     }
-    // `ends` contains one position for each webhook with further entries: that of its last entry that was read. Some
-    // entries below the highest of these positions were not read. So all entries below this position are dropped, and
-    // the next pages list them.
+    // For each webhook with further entries, `ends` contains the position of the last entry that was read. Below the
+    // highest of these positions, the entries that were read have gaps. Therefore this page drops all entries below
+    // that position, and the next pages list them.
     let end = ends.into_iter().max_by_key(EventLogCursor::sort_key);
     if let Some(end) = end.map(|end| end.sort_key()) {
         found.retain(|(position, _)| position.sort_key() >= end);

@@ -62,9 +62,9 @@ impl Owner<'_> {
                     found.extend(page.envelopes.into_iter().map(|sent| (sender, sent)));
                 }
             }
-            // `end` is the highest of the last positions that were read, of the keys with further envelopes. Some
-            // envelopes below `end` were not read. So all envelopes below `end` are dropped, and the next pages list
-            // them.
+            // Each key with further envelopes has a last position that was read, and `end` is the highest of these
+            // positions. Below `end`, the envelopes that were read have gaps. Therefore this page drops all envelopes
+            // below `end`, and the next pages list them.
             found.retain(|(_, sent)| end.is_none_or(|end| sent.id >= end));
             let mut views: Vec<_> =
                 found.iter().map(|(key, sent)| (*key, SentView::from(sent))).collect();

@@ -96,7 +96,7 @@ impl Core {
         self.blocking.run(move || work(&service)).await?
     }
 
-    /// Returns true if the disk has too little free space for sends and activations.
+    /// Returns true if the disk has too little free space for new messages and activations.
     pub(crate) fn is_short_of_space(&self) -> Result<bool, StoreError> {
         self.store.is_short_of_space(self.settings.min_free_bytes)
     }

@@ -1,4 +1,5 @@
-//! Decides a batch of sends without any I/O, on rows that the transaction has read and locked.
+//! Decides a batch of sends (requests to send a message) without any I/O, on rows that the transaction has read and
+//! locked.
 //!
 //! Each [`Command`] (one message or other request) gets its own [`Verdict`]. Later commands of the batch take the
 //! effects of earlier ones into account.
@@ -70,9 +71,9 @@ pub(crate) fn facts_query(groups: &[&CommandGroup]) -> FactsQuery {
 /// Selects the pairs of recipient and sender that need a look-up of contacts. A contact is a key to which the recipient
 /// has sent.
 ///
-/// Selects a pair if the recipient's policy refuses a sender that is not a contact. Also selects pairs that the policy
-/// would refuse even if the sender were a contact, for example if the sender is blocked. Otherwise the duration of a
-/// request would reveal the reason for the refusal. Selects nothing for recipients without a policy.
+/// Selects a pair if the recipient's policy refuses the sender as long as the sender is no contact. This includes
+/// refusals that a contact would not change, for example of a blocked sender. If these pairs were skipped, the duration
+/// of a request would reveal the reason for the refusal. Selects nothing for recipients without a policy.
 pub(crate) fn contacts_query(
     facts: &AdmissionFacts,
     commands: &[&Command],

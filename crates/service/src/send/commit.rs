@@ -1,4 +1,4 @@
-//! Passes a command to the committer, the thread that stores sends in batches, and waits for its result.
+//! Passes a command to the committer, the thread that stores messages in batches, and waits for its result.
 
 use sealpost_domain::Refusal;
 
@@ -60,9 +60,10 @@ impl Sending {
     /// Rejects a request because its body has an error.
     ///
     /// The API contract requires that the session, the key and the limits of a request are checked, and that the
-    /// request is counted, before its body is checked. Therefore the request joins the next batch of sends, which runs
-    /// these checks and counts the request. Returns `refusal` if the request passes the checks, and otherwise the
-    /// refusal by the checks. All requests of a batch share a transaction, so a faulty request needs none of its own.
+    /// request is counted, before its body is checked. Therefore the request joins the next batch of the committer,
+    /// which runs these checks and counts the request. Returns `refusal` if the request passes the checks, and
+    /// otherwise the refusal by the checks. All requests of a batch share a transaction, so a faulty request needs none
+    /// of its own.
     pub async fn reject<T>(
         &self,
         caller: &Caller,

@@ -1,5 +1,5 @@
-//! Metrics and tracing spans of the committer, the thread that stores sends in batches. The embedding program decides
-//! if they are recorded.
+//! Metrics and tracing spans of the committer, the thread that stores messages in batches. The embedding program
+//! decides if they are recorded.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-//! Commits sends in batches (group commit). One thread commits all sends of the service.
+//! Commits sends (requests to send a message) in batches (group commit). One thread commits all sends of the service.
 //!
 //! The thread takes all waiting commands, commits them in one transaction, and repeats. Concurrent sends therefore
 //! share one disk sync. No timer delays a commit to fill a batch.
 //!
-//! More than one committer is slower: on PostgreSQL, two were 4 % slower, and three 12 %. Their batches are smaller,
-//! and wait for the same rows.
+//! Several committers are slower than one, because their batches are smaller and wait for the same rows. On PostgreSQL,
+//! two committers were 4 % slower, and three were 12 % slower.
 
 use std::{sync::Arc, thread, time::Instant};
 
@@ -241,7 +241,7 @@ fn respond(queued: QueuedGroup, decided: Result<Vec<Decided>, Error>) {
     let QueuedGroup { group, reply, permit } = queued;
     // The capacity is released before the response, so that the caller can use it for its next send.
     drop((group, permit));
-    // An error only means that the request was cancelled, so it is ignored. The envelope of the request stays stored.
+    // Ignores an error of `send`: the request was then cancelled. The envelope of the request stays stored.
     drop(reply.send(decided));
 }
 

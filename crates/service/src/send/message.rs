@@ -14,7 +14,7 @@ pub struct NewMessage {
     pub to: String,
     /// The text to seal for the recipient.
     pub message: String,
-    /// Thread, type and replied envelope of the message. They are signed, but not encrypted.
+    /// Thread, type and replied envelope of the message: signed, but not encrypted.
     pub context: SendContext,
     /// The distributed trace of the request. The requests to the recipient's webhooks continue this trace.
     pub trace: Option<TraceParent>,

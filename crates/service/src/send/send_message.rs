@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Sending {
-    /// Seals a message, and stores the envelope with its deliveries. `Ok` means that a crash cannot lose them. A
-    /// refused request has stored nothing.
+    /// Seals a message, and stores the envelope with its deliveries. `Ok` means that the envelope and the deliveries
+    /// survive a crash. A refused request has stored nothing.
     pub async fn send(&self, caller: &Caller, send: NewMessage) -> Limited<Sent> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
             return limited;

@@ -180,8 +180,8 @@ fn new_entries(
     Ok(all.zip(salts.iter().zip(size..)).map(entry).collect())
 }
 
-/// Merges statements about envelopes, so that the log grows by few entries while there are many sends. Bounds the
-/// number of envelopes of an entry, so that rows and proofs stay small.
+/// Merges statements about envelopes, so that the log grows by few entries even while many messages are sent. Bounds
+/// the number of envelopes of an entry, so that rows and proofs stay small.
 fn merged(
     lists: Vec<PendingStatement>,
 ) -> Result<Vec<(PendingStatement, Option<EnvelopeList>)>, StoreError> {
@@ -261,7 +261,7 @@ fn origin(base_url: &str) -> String {
 
 /// The maximum number of entries in one transaction.
 const LIMIT: usize = 256;
-/// The maximum number of envelopes of one entry. A commit of sends with more envelopes gets an entry of its own.
+/// The maximum number of envelopes of one entry. A commit that stores more envelopes gets an entry of its own.
 const ENVELOPES_MAX: usize = 4_096;
 
 #[cfg(test)]

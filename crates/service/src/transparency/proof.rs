@@ -114,9 +114,9 @@ pub(crate) fn find_statement(
     Ok(found.map(|statement| Logged::new(kind, statement, None)))
 }
 
-/// Finds the newest statement about a badge. Returns `None` if no statement is in the log yet, or if its status differs
-/// from `is_revoked`. The two differ if another program changed the row of the badge. The row then lacks a valid
-/// authentication tag, so the badge counts as revoked.
+/// Finds the newest statement about a badge. Returns `None` if no statement is in the log yet, or if the status in the
+/// statement differs from `is_revoked`. The status differs if another program changed the row of the badge: the row
+/// then lacks a valid authentication tag, so the badge counts as revoked.
 pub(crate) fn find_badge(
     reader: &mut Reader,
     id: &BadgeId,

@@ -53,9 +53,9 @@ impl StatementCursor {
     }
 }
 
-/// Minimum time between a search and the move of the cursor to the newest id that existed at that search. A statement
-/// gets its id before its transaction commits, so a statement with a lower id can appear later. This time is longer
-/// than most transactions, so that the cursor does not skip such statements.
+/// Minimum age of a newest id before the cursor moves to this id. A statement gets its id before its transaction
+/// commits, so a statement with a lower id can appear later. This time is longer than most transactions, so that the
+/// cursor does not skip such statements.
 const SLACK: Duration = Duration::from_secs(10);
 const FULL_EVERY: Duration = Duration::from_mins(1);
 

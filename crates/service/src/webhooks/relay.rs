@@ -115,8 +115,8 @@ impl Webhooks {
         };
         let id = RelayConnectionId(i64::from_ne_bytes(random()?));
         let limit = core.settings.relays_per_webhook_max;
-        // The commit is durable. If a crash of the database lost the row, the connection would stay open, but never be
-        // checked.
+        // The commit must be durable. If a crash of the database lost the row, the connection would stay open, but
+        // would never be checked.
         let (is_known, others) = core.store.write(Durability::Durable, |tx| {
             let now = tx.shared_time(core.clock.now())?;
             let connection = RelayConnection {
@@ -139,7 +139,7 @@ impl Webhooks {
         }
         if let Some(yielding) = yielding {
             relays.close(yielding, RelayEnd::Yielded);
-            // Detaches at once, because closing can take long.
+            // Detaches the connection at once, because closing it can take long.
             relays.detach(yielding);
         }
         Ok(Relay { id, webhook_id: webhook.id, account_id })
@@ -185,9 +185,11 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Closes the open connections of this node that are no longer stored. Another node has deleted their rows, because
-    /// this node has not renewed them in time, or the database was replaced by a standby that lacks them. Connections
-    /// without a row are not checked, so they must close.
+    /// Closes the open connections of this node whose rows are missing in the database. Connections without a row are
+    /// not checked, so they must close. A row can be missing for two reasons:
+    ///
+    /// - Another node has deleted the row, because this node did not renew it in time.
+    /// - The database was replaced by a standby that lacks the row.
     fn close_forgotten_relays(&self) -> Result<(), StoreError> {
         let core = &self.core;
         let relays = core.dispatch.relays();
@@ -236,10 +238,10 @@ pub(crate) struct RelayIntervals {
 
 /// Time after the last renewal for which the connections of a node count against the limits. The connections of a dead
 /// node therefore stop counting after this time. The end of this time is computed from the clock of the database
-/// server, because nodes with different clocks compare it.
+/// server, because all nodes compare this end with the current time, and their own clocks can differ.
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
-/// Age from which the row of a connection counts as lost, if its node does not have the connection. It is longer than a
-/// handshake. Also the interval between two searches for lost connections.
+/// Age from which the row of a connection counts as lost, if its node does not have the connection. This age is longer
+/// than a handshake. Also the interval between two searches for lost connections.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(10);

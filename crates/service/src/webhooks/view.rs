@@ -186,7 +186,7 @@ pub enum WaitingChoice {
 }
 
 impl WaitingCount {
-    /// Creates the number from `counted`, which was counted up to at most `max` plus one.
+    /// Creates the count from `counted`. Counting stopped at `max` plus one, so `counted` is at most this number.
     pub(crate) fn new(counted: u64, max: u32) -> Self {
         let max = u64::from(max);
         Self { waiting: counted.min(max), waiting_more: counted > max }

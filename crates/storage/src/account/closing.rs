@@ -208,8 +208,8 @@ fn erase_rows(
 }
 
 /// Finds an API key of the account that still has its label, its handle, or rows that [`erase_key`] deletes. Label and
-/// handle are erased last, after these rows. A key without label and handle can still have such rows, because a
-/// transaction has stored them during the erasure or since then.
+/// handle are erased last, after these rows. A key without label and handle can still have such rows, if another
+/// transaction stored them during or after the erasure of the key.
 fn next_unerased_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
     let key = on_backend!(conn, c => {
         Statement::<_, Text>::query(NEXT_UNERASED_KEY)

@@ -109,7 +109,7 @@ impl Reader {
     }
 }
 
-/// A row of the table `sessions`, without its confirmation.
+/// A row of the table `sessions`, without its confirmation (the time at which the login secret was last entered again).
 #[derive(Debug, Insertable, Queryable, Selectable)]
 #[diesel(table_name = s, treat_none_as_default_value = false)]
 struct SessionDetailsRow {

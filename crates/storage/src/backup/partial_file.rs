@@ -70,7 +70,7 @@ impl Drop for PartialFile {
     }
 }
 
-/// Creates a file and locks it. Creates it again if another backup removed it as a leftover before the lock.
+/// Creates a file and locks it. Creates the file again if another backup removed it as a leftover before the lock.
 fn create_locked(path: &Path) -> io::Result<File> {
     loop {
         let file = owned_file::create(OpenOptions::new().write(true), path)?;
@@ -90,7 +90,8 @@ fn create_locked(path: &Path) -> io::Result<File> {
 /// Renames a file, unless the new name exists.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems lack this flag. NFS has hard links instead; others have neither.
+        // Some file systems do not support `NOREPLACE`. NFS supports hard links instead; other file systems support
+        // neither.
         Err(Errno::INVAL | Errno::NOSYS) => match fs::hard_link(from, to) {
             Err(_) if fs::symlink_metadata(to).is_err() => fs::rename(from, to),
             done => done,

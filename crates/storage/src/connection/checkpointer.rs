@@ -43,7 +43,7 @@ struct Signals {
 struct SignalState {
     is_woken: bool,
     is_stopped: bool,
-    /// Time at which readers began to prevent the copying of a long log. `None` if no reader prevents it.
+    /// Time at which readers began to prevent the copying of a long log. `None` if no reader prevents the copying.
     held_since: Option<Instant>,
 }
 
@@ -98,7 +98,8 @@ impl Checkpointer {
         Ok(Self { signals, thread: Some(thread) })
     }
 
-    /// Returns the time for which readers have prevented the copying of a long log. `None` if no reader prevents it.
+    /// Returns the time for which readers have prevented the copying of a long log. `None` if no reader prevents the
+    /// copying.
     pub(crate) fn held_for(&self) -> Option<Duration> {
         self.signals.state.lock().held_since.map(|since| since.elapsed())
     }
@@ -172,7 +173,7 @@ impl Work {
     /// write then starts the log from its beginning.
     ///
     /// SQLite syncs the database file only at the end of a pass that has copied all pages. Usually one of the first
-    /// passes does so, and the file is synced without the lock. The sync of the last pass, under the lock, is then
+    /// passes copies all pages, and syncs the file without the lock. The sync of the last pass, under the lock, is then
     /// short.
     fn relieve(&mut self) -> Result<bool, CheckpointFault> {
         let LogState { log, checkpointed } = checkpoint(&mut self.connection, "NOOP")?;

@@ -1,7 +1,7 @@
 //! Runs durable commits with a deadline. After a missed deadline, refuses durable writes until a commit succeeds.
 //!
-//! Without a deadline, every request would wait forever if a disk or a standby server stopped responding. The cost on
-//! SQLite is 4 % of the request rate with 64 connections, and 0.05 ms for each send with one connection.
+//! Without a deadline, every request would wait forever if a disk or a standby server stopped responding. On SQLite,
+//! the deadline costs 4 % of the request rate with 64 connections, and 0.05 ms for each send with one connection.
 
 mod commit_threads;
 

@@ -7,8 +7,8 @@ use rustix::fs::{Advice, fadvise};
 /// A file whose changed pages are written to the disk at a limited rate. A sync of many changed pages at once would
 /// occupy the disk, and every commit would wait for this sync.
 ///
-/// The file stays open until the process ends: closing it would release the locks that SQLite holds on the same file
-/// (POSIX, fcntl, advisory record locks).
+/// The file stays open until the process ends. Closing the file would release the locks that SQLite holds on the same
+/// file (POSIX, fcntl, advisory record locks).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GradualFlush(&'static File);
 
@@ -37,7 +37,8 @@ impl GradualFlush {
     }
 }
 
-/// Returns the number of bytes in pages that this thread has changed so far. `None` if the system does not count them.
+/// Returns the number of bytes in pages that this thread has changed so far. `None` if the system does not count these
+/// bytes.
 pub(crate) fn bytes_changed_by_thread() -> Option<u64> {
     let counters = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     counters.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.parse().ok()

@@ -25,7 +25,8 @@ pub(crate) struct JournaledActs {
     acts: Vec<JournaledAct>,
 }
 
-/// The acts of a transaction that is ready to commit. The commit decides which acts are appended to the journal.
+/// The acts of a transaction that is ready to commit. The result of the commit decides which acts are appended to the
+/// journal.
 #[derive(Debug)]
 pub(crate) struct PendingActs {
     journal: Arc<dyn RevocationJournal>,
@@ -48,11 +49,11 @@ impl JournaledActs {
     /// Ends the collection of acts directly before the commit. Returns the acts to append to the journal after the
     /// commit; `None` if there are no acts or no journal.
     ///
-    /// If `is_durable` is true, raises the journal's mark in the database by one. This locks the row of the mark, so
-    /// call the function last in the transaction.
+    /// If `is_durable` is true, raises the journal's mark in the database by one. Raising the mark locks its row, so
+    /// call this function last in the transaction.
     ///
     /// If `is_durable` is false, the commit does not wait for the disk, and the acts get no mark. With a mark, a crash
-    /// could lose the mark in the database after it was written to the journal. The database would then look older than
+    /// could lose the mark in the database although the journal contains it. The database would then look older than
     /// its journal.
     pub(crate) fn raise_mark(
         self,

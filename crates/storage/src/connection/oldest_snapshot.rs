@@ -25,8 +25,8 @@ use crate::{
 impl Database {
     /// Returns the oldest snapshot of another session, replica, prepared transaction or replication slot.
     ///
-    /// On SQLite, returns a snapshot only if it keeps a long log from being copied to the database. The age is then the
-    /// time for which this process could not copy the log.
+    /// On SQLite, returns a snapshot only if it prevents the copying of a long log into the database file. The age is
+    /// then the time for which this process could not copy the log.
     pub fn oldest_snapshot(&self) -> Result<Option<OldestSnapshot>, StoreError> {
         self.look_up(|conn| match conn {
             AnyConnection::Postgres(conn) => oldest_of_postgres(conn),

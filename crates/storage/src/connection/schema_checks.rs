@@ -1,5 +1,5 @@
-//! Checks of what the service needs in a PostgreSQL database and cannot provide itself: rights for migrations and
-//! housekeeping, and replica identities. SQLite needs none of these.
+//! Checks a PostgreSQL database for conditions that the service needs, but cannot create by itself: rights for
+//! migrations and housekeeping, and replica identities. SQLite needs none of these.
 
 use std::{error::Error, fmt};
 
@@ -17,8 +17,8 @@ use crate::{
     query::statement::Statement,
 };
 
-/// The rights that the database role lacks, although migrations need them, or housekeeping to create and drop
-/// partitions. `Display` gives the SQL statements that grant the rights.
+/// The rights that the database role lacks. Migrations need these rights, and housekeeping needs them to create and
+/// drop partitions. `Display` shows the SQL statements that grant the rights.
 #[derive(Debug, QueryableByName)]
 pub struct MissingRights {
     #[diesel(sql_type = Text)]
@@ -57,8 +57,8 @@ impl Database {
     }
 
     /// Returns the tables without a replica identity: the columns by which logical replication identifies a row. If a
-    /// publication includes such a table, PostgreSQL refuses updates and deletions of its rows. Returns none if no
-    /// publication of the database publishes updates or deletions.
+    /// publication includes such a table, PostgreSQL refuses updates and deletions of its rows. Returns an empty list
+    /// if no publication of the database publishes updates or deletions.
     pub fn unidentified_tables(&self) -> Result<Vec<String>, StoreError> {
         self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(Vec::new()) };

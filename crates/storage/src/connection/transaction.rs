@@ -76,7 +76,7 @@ impl Transaction {
             if !connection.is_dead {
                 return Err(fault.into());
             }
-            // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
+            // The dead connection is returned first, so that the pool tests the next connection at checkout.
             drop(connection);
             connection = database.writers.get().map_err(unavailable)?;
             begin(&mut connection, durability)?;

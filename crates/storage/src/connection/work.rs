@@ -24,8 +24,7 @@ impl Database {
     /// connection.
     ///
     /// `work` holds a connection until its end, so `work` must not call a method of the database that takes another
-    /// connection. If each connection were held by such work, all of them would wait for a connection until the
-    /// timeout.
+    /// connection. If such work held all connections, all of it would wait for another connection until the timeout.
     pub fn read<T, E: From<StoreError>>(
         &self,
         mut work: impl FnMut(&mut Reader) -> Result<T, E>,
@@ -36,7 +35,7 @@ impl Database {
             Err(_) if reader.connection.is_dead => {}
             done => return done,
         }
-        // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
+        // The dead connection is returned first, so that the pool tests the next connection at checkout.
         drop(reader);
         work(&mut Reader::open(&self.readers, &self.row_tags)?)
     }
@@ -152,7 +151,7 @@ impl Database {
 /// The reason that ends the work of a transaction early.
 #[derive(Debug)]
 pub enum Abort<R = Refusal> {
-    /// The request is refused. What the transaction has written so far is committed, for example the count of the
+    /// The request is refused. The previous writes of the transaction are committed, for example the count of the
     /// request.
     Refused(R),
     /// The database failed. The transaction is rolled back.

@@ -21,7 +21,7 @@ struct GateState {
     last_commit: Option<Instant>,
     probe: Option<Instant>,
     last_probe: Option<EndedProbe>,
-    /// Whether the failure of the newest probe write is logged.
+    /// Whether the newest probe write failed. Its failure is then already logged.
     is_failing: bool,
 }
 

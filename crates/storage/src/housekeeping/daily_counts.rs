@@ -1,8 +1,8 @@
 //! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
-//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. It reads and
-//! sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums. This
-//! transaction must not read the rows, because all other writers of SQLite wait for it.
+//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. Housekeeping
+//! reads and sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums to
+//! the daily counts. This transaction must not read the rows, because on SQLite all other writers wait until it ends.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -36,8 +36,7 @@ impl Reader {
     /// in `read`, or after the last counted row if `read` is `None`. Returns `None` if no row is left.
     /// [`count`](crate::Transaction::count) adds the sums to the daily counts.
     ///
-    /// Call this method outside a transaction, because all other writers of an embedded database wait for a
-    /// transaction.
+    /// Call this method outside a transaction: on SQLite, all other writers wait until a transaction ends.
     pub fn uncounted(
         &mut self,
         table: CountedTable,
@@ -124,7 +123,8 @@ fn add_attempts(
         .load::<UncountedAttempt>(conn)?;
     let too_recent = before.as_millis()..before.plus(Duration::from_hours(1)).as_millis();
     for attempt in attempts.into_iter().take_while(|attempt| !too_recent.contains(&attempt.at)) {
-        // An id that no webhook can have is left out, like the id of a deleted webhook.
+        // Ids that no webhook can have are not counted. `owners` leaves out the ids of deleted webhooks in the same
+        // way.
         if attempt.has_succeeded
             && let Ok(webhook_id) = columns::id(&attempt.webhook_id, "webhook")
         {
@@ -222,7 +222,8 @@ fn add_on_postgres(
     Ok(())
 }
 
-/// Stores the id of the last counted row. Returns `false` if another transaction stored one since the rows were read.
+/// Stores the id of the last counted row. Returns `false` and stores nothing if another transaction has counted rows of
+/// the table since `rows` were read.
 fn advance(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<bool, Fault> {
     let (source, last) = (p::source.eq(name(rows.table)), p::last_counted.eq(&rows.last));
     let changed = if let Some(after) = &rows.after {
@@ -300,9 +301,10 @@ impl DayRow {
 }
 
 impl Transaction {
-    /// Adds the rows that [`uncounted`](Reader::uncounted) has read to the daily counts. Leaves out keys of accounts
-    /// that are erased or being erased. Returns the number of counted rows. Returns 0 and changes nothing if another
-    /// transaction has counted rows of the table since then, because that transaction may have counted the same rows.
+    /// Adds the sums of `rows`, which [`uncounted`](Reader::uncounted) has read, to the daily counts. Leaves out keys
+    /// of accounts that are erased or being erased. Returns the number of counted rows. Returns 0 and changes nothing
+    /// if another transaction has counted rows of the table since `rows` were read, because that transaction may have
+    /// counted the same rows.
     pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
         self.run(|conn| {
             if !advance(conn, rows)? {
@@ -369,7 +371,7 @@ const ADD_SQLITE: &str = "/* daily_counts.add_sqlite */
     ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,
         received = c.received + excluded.received, delivered = c.delivered + excluded.delivered";
 
-/// Number of sums that one statement adds, so that it ends long before the timeout of a statement.
+/// Number of sums that one statement adds, so that the statement ends long before its timeout.
 const SUMS_OF_STATEMENT_MAX: usize = 20_000;
 
 const DAY_MS: i64 = 86_400_000;

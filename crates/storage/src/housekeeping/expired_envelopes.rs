@@ -1,10 +1,14 @@
 //! Deletes envelopes after the end of their retention. Also deletes their deliveries, and the rows of envelopes that
 //! wait for a webhook of their recipient.
 //!
-//! To end an envelope means three things. If the envelope was neither opened nor delivered, it bounces: its sender gets
-//! an event. The bytes of the envelope are subtracted from the stored bytes of its sender. The envelope is deleted.
-//! Rows end one by one, in [`single_rows`]. On PostgreSQL, most end in a partition that is then dropped, in
-//! [`whole_partitions`].
+//! To end an envelope means three things:
+//!
+//! - If the envelope was neither opened nor delivered, it bounces: its sender gets an event.
+//! - The bytes of the envelope are subtracted from the stored bytes of its sender.
+//! - The envelope is deleted.
+//!
+//! [`single_rows`] deletes envelopes one by one. On PostgreSQL, [`whole_partitions`] ends most envelopes, and deletes
+//! them by dropping their partition.
 //!
 //! A transaction bounces at most about [`BOUNCED_MAX`] envelopes, because each bounce stores an event and its
 //! deliveries.
@@ -87,7 +91,7 @@ pub(crate) fn bounce(
     bounces::bounce(conn, &expired, now)
 }
 
-/// The envelopes that one statement has deleted, or whose deliveries it has deleted.
+/// The envelopes that one statement has deleted, or whose deliveries the statement has deleted.
 pub(crate) struct EndedEnvelopes {
     count: usize,
     /// The id, sender and recipient of each envelope that was neither opened nor delivered.

@@ -47,8 +47,9 @@ impl Transaction {
         };
         let expired = self.purge_cursor.expired(table, before);
         // The statement is not cached as a prepared statement, so that PostgreSQL plans it for this limit. The outer
-        // condition keeps a row that another transaction has renewed since the search. With `+ 0`, it uses no index: a
-        // scan of the index would read all expired rows, and the old versions that an open snapshot keeps.
+        // condition keeps a row that another transaction has renewed since the search. With `+ 0`, the outer condition
+        // uses no index: a scan of the index would read all expired rows, and the old versions that an open snapshot
+        // keeps.
         let purge = sql_query(format!(
             "DELETE FROM {table} WHERE ({key}) IN (
                  SELECT {key} FROM {table} WHERE {time} >= $1 AND {time} <= $2 ORDER BY {time} LIMIT $3

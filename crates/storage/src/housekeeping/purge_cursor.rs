@@ -7,7 +7,8 @@ use sealpost_domain::Timestamp;
 
 use crate::query::time_position::TimePosition;
 
-/// The time up to which the expired rows of each table are deleted. All clones of a database share the cursor.
+/// The time up to which the expired rows of each table are deleted. All clones of a [`Database`](crate::Database) share
+/// the cursor.
 ///
 /// A deletion starts at this time, because new rows have later times. Once an hour, a deletion starts from the
 /// beginning instead, to find rows that nodes with wrong clocks have stored with earlier times.

@@ -30,7 +30,7 @@ pub struct WrappedKek {
 impl Database {
     /// Returns whether a key-encryption key has been used with this database. Such a database has at least one mark, a
     /// known text encrypted under a key version. The version may be retired: the key file no longer needs to contain
-    /// it. A database without the table of marks is new.
+    /// that version. A database without the table of marks is new.
     pub fn has_kek_mark(&self) -> Result<bool, StoreError> {
         self.look_up(|conn| {
             let has_table = migrations::has_table(conn, "kek_marks")?;
@@ -55,7 +55,8 @@ impl Database {
         })
     }
 
-    /// Reads all wrapped key-encryption keys, ordered by version. A database without the table has none.
+    /// Reads all wrapped key-encryption keys, ordered by version. Returns an empty list if the table does not exist
+    /// yet.
     pub fn wrapped_keks(&self) -> Result<Vec<WrappedKek>, StoreError> {
         self.look_up(|conn| {
             let has_table = migrations::has_table(conn, "kek_versions")?;

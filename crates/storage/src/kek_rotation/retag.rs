@@ -33,8 +33,8 @@ pub enum TaggedTable {
 /// Selects the rows that get a new tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retagging {
-    /// Rows without a tag, which a version without tags has stored. Gives these rows a tag without proof of their
-    /// content. Skips closed accounts, revoked badges and confirmations.
+    /// Rows without a tag, which an early version of the service has stored. These rows get a tag although nothing
+    /// proves that their content is genuine. Closed accounts, revoked badges and confirmations are skipped.
     Adopt,
     /// Rows with a tag under an older key. A valid tag is replaced; an invalid tag is removed.
     Renew,
@@ -64,8 +64,8 @@ impl TaggedTable {
 }
 
 impl Transaction {
-    /// Reads up to `limit` rows of a table with ids above `after`, and gives some of them new tags. Fails if no
-    /// key-encryption keys are attached, or if the key of a tag is missing.
+    /// Reads up to `limit` rows of a table with ids above `after`, and replaces the tags of the rows that `retagging`
+    /// selects. Fails if no key-encryption keys are attached, or if the key of a tag is missing.
     pub fn retag_page(
         &mut self,
         table: TaggedTable,

@@ -19,8 +19,8 @@ impl TableSum {
     }
 }
 
-/// Hashes the cells of one row. The hashed bytes of a cell begin with its type, and those of a text or binary value
-/// also with the length. Two different rows therefore never give the same bytes to hash.
+/// Hashes the cells of one row. The hashed bytes of a cell begin with its type. For a text or binary value, the length
+/// follows. Two different rows therefore never give the same bytes to hash.
 #[derive(Default)]
 pub(super) struct RowHasher(Sha256);
 

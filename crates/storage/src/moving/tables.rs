@@ -1,5 +1,5 @@
-//! Finds the tables and columns to move in the schemas of the two databases, instead of a list in the code, which could
-//! lack a new table. A new table is therefore either moved, or the move is refused.
+//! Finds the tables and columns to move, from the schemas of the two databases. A list in the code could lack a new
+//! table. With the schemas, a new table is either moved, or the move is refused.
 
 use diesel::{PgConnection, SqliteConnection, prelude::*, sql_types::Text};
 

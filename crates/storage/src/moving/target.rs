@@ -98,8 +98,8 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
 }
 
 /// Sets the sequences of attempt numbers and of log statement ids to the largest numbers of the source, so that new
-/// rows get later numbers. The row with the largest number may be deleted. Therefore also uses the sequences of the
-/// source, and the number of the last counted attempt.
+/// rows get later numbers. The row with the largest number may already be deleted from the source. Therefore also uses
+/// the sequences of the source, and the number of the last counted attempt.
 pub(super) fn continue_numbers(
     pg: &mut PgConnection,
     source: &mut SqliteConnection,

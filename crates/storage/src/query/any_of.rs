@@ -1,4 +1,4 @@
-//! The condition "column is in a list of values". Its SQL text does not depend on the number of values.
+//! The condition "column is in a list of values", with an SQL text that does not depend on the number of values.
 //!
 //! A query with this condition therefore stays prepared. With `eq_any` of diesel, SQLite parses and plans the query
 //! every time.
@@ -36,8 +36,8 @@ pub(crate) fn any_token<C>(column: C, tokens: &[TokenHash]) -> AnyOf<C, Vec<u8>>
 pub(crate) struct AnyOf<C, V> {
     column: C,
     values: Vec<V>,
-    /// The values as a JSON array, for SQLite, which cannot bind arrays. Serialised once, although diesel visits the
-    /// query several times.
+    /// The values as a JSON array, for SQLite, which cannot bind arrays. The array is serialised only once, although
+    /// diesel visits the query several times.
     json: OnceCell<String>,
 }
 

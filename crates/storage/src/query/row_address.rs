@@ -16,8 +16,9 @@ use diesel::{
 #[diesel(postgres_type(oid = 27, array_oid = 1010))]
 pub(crate) struct Tid;
 
-/// The address of a row version: four bytes for the page, two for the position in the page. Finds the row without an
-/// index. The address of a locked row stays valid until the transaction updates the row or ends.
+/// The address of a row version: four bytes for the page, two for the position in the page. With the address,
+/// PostgreSQL finds the row without an index. The address of a locked row stays valid until the transaction updates the
+/// row or ends.
 #[derive(Debug, Clone, Copy, FromSqlRow, AsExpression)]
 #[diesel(sql_type = Tid)]
 pub(crate) struct RowAddress([u8; 6]);

@@ -13,16 +13,16 @@ use crate::connection::{AnyConnection, fault::Fault};
 /// The kind of a row lock. The lock lasts until the transaction ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RowLock {
-    /// Excludes other locks and changes of the row, but not new rows that refer to it: `FOR NO KEY UPDATE`.
+    /// Excludes other locks and changes of the row, but not new rows that reference the row: `FOR NO KEY UPDATE`.
     Alone,
     /// Shared with other `FOR SHARE` locks; excludes every change of the row: `FOR SHARE`.
     Shared,
-    /// Like [`RowLock::Shared`], but leaves out rows that are locked, so that it never waits: `FOR SHARE SKIP LOCKED`.
+    /// Like [`RowLock::Shared`], but leaves out locked rows, so that the query never waits: `FOR SHARE SKIP LOCKED`.
     SharedIfFree,
 }
 
-/// Takes an advisory lock (a lock on a number) until the transaction ends. Use it if there may be no row to lock yet,
-/// or if the role may not lock rows. Does nothing on SQLite.
+/// Takes an advisory lock (a lock on a number) until the transaction ends. Use this lock if there may be no row to lock
+/// yet, or if the role may not lock rows. Does nothing on SQLite.
 pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(pg) => {

@@ -19,7 +19,8 @@ pub(crate) trait StoredRow: Sized {
         statement: Statement<'rows, Pg, R>,
     ) -> Statement<'rows, Pg, R>;
 
-    /// Binds the columns after the first, then the first. This is the order of the parameters of [`update_one`].
+    /// Binds all columns except the first, and then the first column. This is the order of the parameters of
+    /// [`update_one`].
     fn bind_key_last<'rows>(
         &'rows self,
         statement: Statement<'rows, Sqlite, ()>,

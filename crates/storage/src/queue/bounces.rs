@@ -3,11 +3,12 @@
 //! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has at most one
 //! row for each envelope (`announced` or `bounced`), so an envelope bounces at most once.
 //!
-//! An envelope with a successful delivery never bounces. Usually the attempt log shows the success, because it keeps
-//! the attempt as long as the envelope is stored. In two cases the outcome `announced` is recorded instead:
+//! An envelope with a successful delivery never bounces. Usually the attempt log shows the success, because the log
+//! keeps an attempt as long as its envelope is stored. In three cases the outcome `announced` is also recorded:
 //!
 //! - A success is recorded while the envelope has other deliveries.
-//! - A webhook is deleted. This deletes its attempts, so their envelopes get the outcome.
+//! - A webhook is deleted. Its attempts are deleted too, so the log no longer shows its successes.
+//! - A success is recorded without the attempt log: see [`outcomes::record`](crate::queue::outcomes::record).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -42,7 +43,7 @@ pub(crate) fn announce(
 }
 
 /// Bounces the envelopes among the ids in `events` that can no longer be delivered. The event of an envelope has the id
-/// of the envelope. Before the call, the caller has ended a delivery of each event without success.
+/// of the envelope. Before the call, the caller must have ended a delivery of each event without success.
 ///
 /// Does not change an envelope that was opened, that a webhook has received, or whose outcome (`announced` or
 /// `bounced`) is recorded in `envelope_outcomes`. Decides for each other envelope by the first case that applies:
@@ -86,7 +87,7 @@ pub(crate) fn lock(
 }
 
 /// Records the outcome `bounced` for each envelope without a row in `envelope_outcomes`, and stores an event for its
-/// sender. The caller has left out the envelopes that a webhook has [received](received).
+/// sender. The caller must leave out the envelopes that a webhook has [received](received).
 pub(crate) fn bounce(
     conn: &mut AnyConnection,
     bounced: &[(UnopenedEnvelope, BounceReason)],

@@ -7,7 +7,8 @@ use sealpost_domain::Timestamp;
 
 use crate::query::time_position::TimePosition;
 
-/// Stores the positions from which the next claim searches. All clones of a database share the cursor.
+/// Stores the positions from which the next claim searches. All clones of a [`Database`](crate::Database) share the
+/// cursor.
 ///
 /// A claim searches due deliveries and ended leases, both ordered by time. Each search continues at the earliest time
 /// that the last search found. A search from the beginning would be slow on PostgreSQL: while another session has an
@@ -16,20 +17,20 @@ use crate::query::time_position::TimePosition;
 /// A row can appear before the position of its search, so both searches sometimes go back:
 ///
 /// - Due deliveries: a transaction can store a due time that has already passed. Each search therefore starts at least
-///   [`SLACK_MS`] before the present. Once in [`FULL_EVERY_MS`], a search starts at the first due time.
+///   [`SLACK_MS`] before the present. Once per [`FULL_EVERY_MS`], a search starts at the first due time.
 /// - Ended leases: the end of a new lease is in the future, so its row appears before the search passes this time. Only
-///   a node with a wrong clock stores an end in the past. Once in [`FULL_ENDS_EVERY_MS`], a search starts at the first
+///   a node with a wrong clock stores an end in the past. Once per [`FULL_ENDS_EVERY_MS`], a search starts at the first
 ///   end.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<Positions>);
 
 #[derive(Debug, Default)]
 struct Positions {
-    /// The webhook at which the last claim stopped, in the order of ids. A claim leases due deliveries to this node.
+    /// The id of the last webhook that the last claim visited in the order of ids.
     ///
-    /// If deliveries to one webhook would fill a claim, the claim also searches for webhooks with shorter queues. It
-    /// visits only a limited number of webhooks, and the next claim continues after the last of them. If each claim
-    /// began at the lowest id, webhooks with high ids would wait until the long queue is empty.
+    /// If deliveries to one webhook would fill a claim, the claim also searches for webhooks with shorter queues. A
+    /// claim visits only a limited number of webhooks, and the next claim continues after the last of them. If each
+    /// claim began at the lowest id, webhooks with high ids would wait until the long queue is empty.
     webhook_id: String,
     due: TimePosition,
     lease_ends: TimePosition,
@@ -57,7 +58,7 @@ impl ClaimCursor {
     /// Sets the positions at which the next searches continue. `due` is the first due time that the last search found,
     /// and `lease_end` is the first end of a lease. Both are in milliseconds since the Unix epoch.
     ///
-    /// `None` means that the search found none, and counts like `now`, the time of the search. The position for due
+    /// `None` means that the search found nothing, and counts like `now`, the time of the search. The position for due
     /// deliveries is always at least [`SLACK_MS`] before `now`.
     pub(crate) fn searched(&self, now: Timestamp, due: Option<i64>, lease_end: Option<i64>) {
         let now = now.as_millis();
@@ -67,8 +68,8 @@ impl ClaimCursor {
     }
 }
 
-/// Each search for due deliveries starts at least this many milliseconds before the current time. Longer than a
-/// transaction, and than the difference between the clocks of two nodes.
+/// Each search for due deliveries starts at least this many milliseconds before the current time. This is longer than a
+/// transaction, and longer than the usual difference between the clocks of two nodes.
 ///
 /// Also longer than the default lease. A delivery that is redelivered during its lease becomes due when the lease ends.
 /// Its due time is then the time of the request, which has already passed.

@@ -2,7 +2,7 @@
 //!
 //! A claim selects deliveries in three steps, until it has enough:
 //!
-//! 1. the deliveries with the earliest due times, at most `per_target_max` of each webhook
+//! 1. the deliveries with the earliest due times, at most `per_target_max` to each webhook
 //! 2. deliveries to webhooks with shorter queues
 //! 3. further deliveries to the webhooks of the first step
 //!
@@ -187,11 +187,12 @@ fn lock_inactive(
 ///
 /// Selects in this order until `room` deliveries are found:
 ///
-/// - the oldest deliveries, at most `per_target_max` of each webhook
+/// - the deliveries with the earliest due times, at most `per_target_max` to each webhook
 /// - deliveries to webhooks with shorter queues
-/// - the other oldest deliveries, so that a single webhook can use the whole claim
+/// - further deliveries with early due times to the webhooks of the first step, so that one webhook can use the whole
+///   claim
 ///
-/// The search for shorter queues is skipped if the oldest deliveries already include every due delivery.
+/// The search for shorter queues is skipped if the first query already returned every due delivery.
 fn pick(
     conn: &mut AnyConnection,
     claim: &Claim,

@@ -203,8 +203,8 @@ const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns the lowest number such that this attempt and all later ones ended at `at` or later. If all attempts ended
-/// before, returns a number above all attempt numbers.
+/// Returns the lowest attempt number from which on all attempts ended at `at` or later. If all attempts ended before
+/// `at`, returns a number above all attempt numbers.
 ///
 /// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
 /// If nodes with wrong clocks have stored attempts, the number can be too low or too high for a while.

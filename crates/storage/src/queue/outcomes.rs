@@ -36,7 +36,7 @@ use crate::{
 pub(crate) struct Recorded {
     /// Webhooks that the batch disabled, with the reasons.
     pub(crate) disabled: Vec<(String, DisabledReason)>,
-    /// The newest successes of webhooks that the batch has written to the rows of the webhooks.
+    /// The newest success of each webhook whose row the batch has updated. For [`SuccessThrottle::committed`].
     pub(crate) successes: Vec<RecordedSuccess>,
     /// Deliveries without further attempts, because their last attempt failed.
     pub(crate) exhausted: Vec<DeliveryKey>,
@@ -51,8 +51,8 @@ pub(crate) struct AttemptRecording<'a> {
 /// Records the outcomes of attempts whose leases are still valid, and returns the effects.
 ///
 /// An envelope that was delivered must not bounce (count as undeliverable). Usually the attempt log shows the success.
-/// If `recording` is `None`, the attempt log and the health of webhooks do not change. Instead, the outcome `announced`
-/// is stored for each delivered envelope.
+/// If `recording` is `None`, the attempt log and the health of webhooks do not change. The outcome `announced` of each
+/// delivered envelope then shows the success.
 pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],
@@ -117,7 +117,7 @@ fn urls_of_gone(
 }
 
 struct UpdatedQueue {
-    /// The leases that were still valid when the outcomes were recorded. Other outcomes are ignored.
+    /// The leases that were still valid when the outcomes were recorded. Outcomes under other leases are ignored.
     leased: HashSet<DeliveryLease>,
     /// Ids of events that were delivered and still have deliveries. The outcome `announced` is recorded for these
     /// events. An event bounces (counts as undeliverable) only without this outcome.

@@ -194,8 +194,7 @@ fn examine(
         AnyConnection::Sqlite(_) if query.thread.is_some() => INDEX_OF_THREADS,
         _ => "",
     };
-    // The first condition lets PostgreSQL use the index of threads. The second lets it use the index of senders by
-    // time.
+    // PostgreSQL can use the index of threads for `thread = $5`, and the index of senders by time for `$5 IS NULL`.
     let thread = if query.thread.is_some() { "thread = $5" } else { "$5 IS NULL" };
     let text = format!(
         "/* sent.examine */ SELECT id, recipient FROM envelopes {index}
@@ -214,8 +213,8 @@ fn examine(
     Ok(newest.load::<ExaminedRow>(conn)?)
 }
 
-/// Returns the end of the time range in milliseconds, exclusive. The last id of the previous page ends the range too,
-/// because the id of an envelope contains its time.
+/// Returns the end of the time range in milliseconds, exclusive. The range also ends at the last envelope of the
+/// previous page, whose id contains its time.
 fn before(query: &SentQuery) -> i64 {
     let until = query.until.map_or(i64::MAX, Timestamp::as_millis);
     let below = query.below.map(|id| id.timestamp().as_millis().saturating_add(1));

@@ -50,8 +50,8 @@ impl Transaction {
     /// - If the delivery waits for a retry, it repeats its newest attempt. The attempt uses up no step of the schedule.
     ///   Further requests before this attempt change nothing.
     /// - If all its attempts have failed, it starts again with the first attempt.
-    /// - If it is leased, an attempt may be under way. The delivery becomes due when the lease ends, whatever the
-    ///   outcome is.
+    /// - If it is leased, an attempt may be under way. The delivery becomes due when the lease ends, even if the
+    ///   attempt succeeds.
     /// - If it does not exist, for example after a success, it is created.
     ///
     /// Returns `false` if the event is no longer stored, is not an event for the key `recipient`, or is of a kind that

@@ -2,8 +2,8 @@
 //! whose receiver connects to the service.
 //!
 //! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that
-//! no other claim reads it. The node with the connection finds the delivery in two ways: among the newest waiting
-//! deliveries, which the node reads several times a second, and by its webhook when the connection is opened.
+//! no other claim reads the delivery. The node with the connection finds the delivery in two ways: among the newest
+//! waiting deliveries, which the node reads several times a second, and by its webhook when the connection is opened.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -161,9 +161,9 @@ impl Transaction {
     /// Stores a connection to a webhook of a key. Returns the number of other connections to the webhook, and stores
     /// nothing if this number has reached `max`.
     ///
-    /// Locks the key, the webhook and the token. An earlier change of one of them is committed before the connection is
-    /// stored, so that the first [check](Self::check_relays) sees the change. A later change waits for this
-    /// transaction. The database trigger of the later change then finds the connection, and requests a check.
+    /// Locks the key, the webhook and the token. An earlier change of one of these rows is committed before the
+    /// connection is stored, so that the first [check](Self::check_relays) sees the change. A later change waits for
+    /// this transaction. The database trigger of the later change then finds the connection, and requests a check.
     pub fn insert_relay(
         &mut self,
         key: &ApiKeyId,
@@ -206,14 +206,15 @@ impl Transaction {
         now: Timestamp,
     ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
         self.run(|conn| {
-            // If another transaction holds the lock of a row, it is requesting a check of this connection. Such a row
-            // keeps its request, and is checked again after the commit of that transaction.
+            // If another transaction has locked the row of a connection, that transaction is requesting a check of the
+            // connection. Such a row is not in `free` and stays unchanged, so the connection is checked again after
+            // that transaction.
             let free = Locked::new(
                 unchecked(node.0, now.as_millis()).select(c::id),
                 RowLock::SharedIfFree,
             );
             let free: HashSet<i64> = on_backend!(conn, c => free.load(c))?.into_iter().collect();
-            // A second statement sees all changes that were committed before the locks.
+            // A second statement sees all changes that were committed before the locks were taken.
             let standing = unchecked(node.0, now.as_millis())
                 .left_join(w::table.on(w::id.eq(c::webhook_id)))
                 .left_join(k::table.on(k::id.nullable().eq(w::api_key_id.nullable())))
@@ -247,10 +248,10 @@ impl Transaction {
     }
 
     /// Makes the connections of a node count until `until`: stores this time in the row of the node in `relay_nodes`.
-    /// Deletes the rows of other nodes that expired before `now`, and the connections of these nodes. Does the same if
-    /// a row expires so late that it comes from a wrong clock. Returns `false` if `node` had no row, so that none of
-    /// its earlier connections is stored any more. Both times are [shared](Reader::shared_time), because the clocks of
-    /// nodes differ.
+    /// Deletes the rows of other nodes that expired before `now`, and the connections of these nodes. Does the same
+    /// with rows that expire so late that a wrong clock must have set the time. Returns `false` if `node` had no row:
+    /// at the first call, and after another node has deleted the row and the connections of `node`. Both times are
+    /// [shared](Reader::shared_time), because the clocks of nodes differ.
     pub fn renew_relays(
         &mut self,
         node: LeaseToken,
@@ -324,8 +325,8 @@ fn unchecked(node: i64, now: i64) -> _ {
     c::table.filter(c::node.eq(node)).filter(c::check_at.le(now))
 }
 
-/// The columns that decide whether a connection must close: of the connection, its webhook, its key and its token. A
-/// missing row was deleted.
+/// The id of a connection, and the columns that decide whether it must close: URL, status and pause of the webhook,
+/// status of the key, expiry of the session, expiry of the API token. `None` if there is no such row.
 type StandingRow = (i64, Option<(String, String, bool)>, Option<String>, Option<i64>, Option<i64>);
 
 fn reason(

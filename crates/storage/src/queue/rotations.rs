@@ -25,7 +25,7 @@ impl Transaction {
         self.run(|conn| record(conn, rotation))
     }
 
-    /// Stores events for the correspondents of changed keys, which it finds in the stored envelopes, newest first.
+    /// Finds the correspondents of changed keys in the stored envelopes, newest first, and stores events for them.
     ///
     /// Each call reads up to `limit` envelopes of the current pass, down to those sealed at `oldest`, and starts a pass
     /// if none is running. Returns true if envelopes or changes are left. At most `informed_max` correspondents of a

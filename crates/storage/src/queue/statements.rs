@@ -40,8 +40,8 @@ on_either! {
     /// Finds and locks up to `limit` deliveries of each given webhook that are due at `now` and wait for a relay. The
     /// oldest events come first. A relay is a webhook whose receiver connects to the service.
     fn awaiting_relay(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
-    /// Ends those of the given leases that are still stored. Their deliveries are then due at `now`, and wait until the
-    /// receiver connects to the service.
+    /// Ends the given leases, except those that have changed since. Their deliveries are then due at `now`, and wait
+    /// until the receiver connects to the service.
     fn await_relay(leases: &[DeliveryLease], now: Timestamp) -> ();
     /// Finds deliveries that wait for a relay, although the URL of their webhook has changed, so that the webhook is no
     /// longer a relay. Makes up to `limit` of these deliveries claimable by all nodes, and returns their number.
@@ -57,9 +57,8 @@ on_either! {
     /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries. Skips deliveries with
     /// a request to redeliver.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
-    /// Starts the succeeded deliveries again whose redelivery was requested during the attempt. Skips a delivery whose
-    /// lease is no longer the lease of the attempt, because another node may have it. Returns the deliveries that start
-    /// again.
+    /// Starts the succeeded deliveries again whose redelivery was requested during the attempt. Skips a delivery with a
+    /// changed lease, because another node may have leased the delivery since. Returns the deliveries that start again.
     fn restart_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
     /// Records the failed attempts of deliveries with an unchanged lease. Ends the leases of these deliveries, and
     /// returns the deliveries. A delivery with a request to redeliver or recover is due at the time of the request, and
@@ -69,8 +68,8 @@ on_either! {
     fn log_attempts(attempts: &[&FinishedAttempt]) -> ();
     /// Updates the health of webhooks. Their rows must be locked.
     fn set_health(rows: &[HealthRow]) -> ();
-    /// Ends those of the given leases that are still stored, and sets the due time of their deliveries. A delivery with
-    /// a request to redeliver or recover is due at the time of the request, if that is earlier.
+    /// Ends the given leases, except those that have changed since, and sets the due time of their deliveries. A
+    /// delivery with a request to redeliver or recover is due at the time of the request, if that is earlier.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
     /// Inserts the events that are not stored yet, and returns their ids.
     fn insert_events(rows: &[EventRow]) -> Vec<String>;

@@ -6,8 +6,9 @@ use quick_cache::sync::Cache;
 
 use crate::rows::attempt::FinishedAttempt;
 
-/// Limits updates of `last_success_at` to one per [`INTERVAL_MS`] for each webhook. Caches the times of the recorded
-/// successes in milliseconds since the Unix epoch. Lists of webhooks read newer successes from the log of attempts.
+/// Limits updates of `last_success_at` to one per [`INTERVAL_MS`] for each webhook. The column can therefore be out of
+/// date, so lists of webhooks read newer successes from the attempt log. The throttle caches the times of the recorded
+/// successes in milliseconds since the Unix epoch.
 ///
 /// Without the throttle, every batch of outcomes would lock and update its webhooks, in two more round trips. In
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite. On PostgreSQL,
@@ -15,8 +16,8 @@ use crate::rows::attempt::FinishedAttempt;
 /// the webhook reads through them.
 ///
 /// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. A node does
-/// not see the failures that other nodes record. A success at the second or a later attempt shows that there was a
-/// failure, so its interval is the shorter [`REPEATED_INTERVAL_MS`].
+/// not see the failures that other nodes record. A success at the second or a later attempt of a delivery shows that
+/// there was a failure, so the shorter [`REPEATED_INTERVAL_MS`] applies to this success.
 #[derive(Debug)]
 pub(crate) struct SuccessThrottle(Cache<String, i64>);
 

@@ -117,7 +117,7 @@ pub(crate) fn still_waiting(
 }
 
 /// Returns the highest envelope id that a valid skip can contain at `now`. A skip with a higher id comes from a wrong
-/// clock, and is ignored.
+/// clock, and does not count.
 pub(crate) fn last_skip(now: Timestamp) -> String {
     EnvelopeId::new(now.plus(SKIP_AHEAD_MAX), [0xff; 10]).to_string()
 }
@@ -138,9 +138,9 @@ pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, F
     Ok(diesel::delete(e::table.find(envelope_id)).execute(conn)? == 1)
 }
 
-/// Counts the envelopes that wait for a webhook of each key, up to `limit` for each key. Omits envelopes that no later
-/// webhook gets: envelopes that [`skip_waiting`](crate::Transaction::skip_waiting) has ended, and envelopes that were
-/// sealed before `oldest`.
+/// Counts the waiting envelopes of each key, up to `limit` for each key. Omits envelopes that no later webhook gets:
+/// envelopes that [`skip_waiting`](crate::Transaction::skip_waiting) has ended, and envelopes that were sealed before
+/// `oldest`.
 pub(crate) fn count(
     conn: &mut AnyConnection,
     keys: &[String],

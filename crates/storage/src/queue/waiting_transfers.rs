@@ -1,12 +1,12 @@
-//! Transfers waiting envelopes to the first webhook of their recipient. If the recipient's key is revoked, the
-//! envelopes bounce instead.
+//! Transfers waiting envelopes to the oldest webhook of their recipient. If the recipient's key is revoked, the
+//! envelopes bounce instead: their senders get an event.
 //!
 //! A transfer proceeds in portions: each transaction transfers a limited number of envelopes.
 //!
 //! A batch of sends stores an envelope as waiting if it finds no webhook of the recipient. At the same time, another
 //! transaction may insert the first webhook and request the transfer. On PostgreSQL the batch may commit after that
 //! transaction, so its envelopes can appear when the transfer has already begun. A requested transfer therefore ends
-//! only after all transactions that were running at its first portion.
+//! only after all transactions have ended that were running at its first portion.
 
 use diesel::{
     prelude::*,
@@ -65,9 +65,9 @@ impl Transaction {
     ///   due at `now`.
     /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
     ///
-    /// The table `waiting_transfers` lists the keys with a requested transfer. A new webhook and the revocation of a
-    /// key request one, for example. Chooses the first of these keys after `after`, in the order of ids. Skips a key
-    /// while another transaction transfers its envelopes. Returns `None` if no such key is left.
+    /// The table `waiting_transfers` lists the keys with a requested transfer. For example, a new webhook and the
+    /// revocation of a key request a transfer. Chooses the first of these keys after `after`, in the order of ids.
+    /// Skips a key while another transaction transfers its envelopes. Returns `None` if no such key is left.
     pub fn transfer_waiting(
         &mut self,
         after: Option<&ApiKeyId>,
@@ -126,7 +126,7 @@ fn transfer(
     // an envelope after the read and end before the check. The request would then be deleted, although this envelope
     // waits.
     let horizon = Horizon::new(conn, request)?;
-    // Deletes a skip that comes from a wrong clock, because it would also skip envelopes that arrive later.
+    // Deletes a skip that comes from a wrong clock, because such a skip would also skip envelopes that arrive later.
     let wrong = s::table.find(&request.api_key_id).filter(s::until.gt(last_skip(now)));
     diesel::delete(wrong).execute(conn)?;
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {
@@ -157,7 +157,7 @@ fn transfer(
     Ok(taken)
 }
 
-/// Shows if transactions are still running that may store a waiting envelope although the recipient has a webhook.
+/// Shows whether transactions are still running that may store a waiting envelope although the recipient has a webhook.
 ///
 /// A horizon is a transaction id of PostgreSQL. Transactions with this id or a higher one began after the first portion
 /// of the transfer, so they find the webhook.

@@ -1,4 +1,4 @@
-//! Lists accounts, keys and webhooks for operators.
+//! Lists accounts for operators, and counts the keys, sessions and webhooks of an account.
 
 use std::collections::HashMap;
 

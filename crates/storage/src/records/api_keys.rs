@@ -1,4 +1,5 @@
-//! Stores API keys: finds keys, changes their state, plan and handle, and revokes them.
+//! Stores API keys: inserts, finds and locks keys, and changes their status, plan, sealing version and displayed
+//! handle.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -137,8 +138,8 @@ impl Transaction {
         self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
     }
 
-    /// Sets the handle that is displayed for a key that this transaction has locked; `None` displays no handle. This
-    /// does not assign the handle: see [`assign_handle`](crate::Transaction::assign_handle).
+    /// Sets the handle that is displayed for a key that this transaction has locked; `None` displays no handle. Does
+    /// not assign the handle: see [`assign_handle`](crate::Transaction::assign_handle).
     pub fn set_shown_handle(
         &mut self,
         id: &ApiKeyId,
@@ -159,8 +160,8 @@ impl Transaction {
 
     /// Locks the usage row of the key until the transaction ends, then reads the key. `None` if the key does not exist.
     ///
-    /// All changes of a key and all sends of the key lock this row first. Therefore two of them never run concurrently
-    /// for the same key.
+    /// All changes of a key and all sends of the key lock this row first. Therefore two such transactions never run
+    /// concurrently for the same key.
     pub fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
         // The usage row is locked first, because requests and batches of sends also lock this row first. The same order
         // prevents deadlocks.

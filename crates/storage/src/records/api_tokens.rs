@@ -75,8 +75,8 @@ impl Transaction {
         })
     }
 
-    /// Deletes a token. Returns the deleted token; `None` if it does not exist, or belongs to another account than
-    /// `account`.
+    /// Deletes a token. Returns the deleted token; `None` if the token does not exist, or belongs to another account
+    /// than `account`.
     pub fn delete_api_token(
         &mut self,
         id: &ApiTokenId,

@@ -24,7 +24,7 @@ impl Transaction {
         })
     }
 
-    /// Appends an entry. Its number must be one more than that of the newest entry.
+    /// Appends an entry. Its number must be one higher than the number of the newest entry.
     pub fn append_audit(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(a::table).values(AuditRow::new(entry)?).execute(conn)?;

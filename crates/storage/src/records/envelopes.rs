@@ -98,7 +98,8 @@ impl Transaction {
     }
 }
 
-/// Records an opening of an unopened envelope and ends its waiting. Returns `false` if the envelope was opened before.
+/// Records the first opening of an envelope, which then no longer waits for a webhook. Returns `false` if the envelope
+/// was opened before.
 fn mark_opened(conn: &mut AnyConnection, id: &str, at: Timestamp) -> Result<bool, Fault> {
     let opened = match conn {
         AnyConnection::Postgres(pg) => Statement::command(

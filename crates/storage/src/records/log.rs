@@ -98,9 +98,9 @@ impl Transaction {
         self.run(|conn| Ok(head.execute(conn).map(drop)?))
     }
 
-    /// Deletes the entries, tiles and head of the log, and begins a new log with the name `head.origin`. All statements
-    /// then wait to be appended to the new log. Only a statement about envelopes is deleted if the old log had an entry
-    /// for it. The log must be locked.
+    /// Deletes the entries, tiles and head of the log, and begins a new log with the name `head.origin`. Deletes the
+    /// statements about envelopes that were in the old log. All other statements then wait to be appended to the new
+    /// log. The log must be locked.
     pub fn restart_log(&mut self, head: &LogHead) -> Result<(), StoreError> {
         self.run(|conn| {
             let lists = s::table.filter(s::kind.eq(StatementKind::Envelopes.as_str()));
@@ -170,8 +170,7 @@ impl Reader {
         self.run(|conn| Ok(pending.select(s::id).first::<i64>(conn).optional()?.is_some()))
     }
 
-    /// Reads up to `limit` statements that are not in the log yet, in the order of their ids, from those above
-    /// `after`.
+    /// Reads up to `limit` statements with ids above `after` that are not in the log yet, in the order of their ids.
     pub fn pending_statements(
         &mut self,
         after: i64,
@@ -194,8 +193,8 @@ impl Reader {
         })
     }
 
-    /// Finds the newest statement about a subject. `None` if there is none, if it is not in the log yet, or if an
-    /// erasure has deleted it.
+    /// Finds the newest statement about a subject. `None` if no such statement is stored, for example because an
+    /// erasure has deleted it, or if the newest statement is not in the log yet.
     pub fn newest_statement(
         &mut self,
         kind: StatementKind,
@@ -220,8 +219,8 @@ impl Reader {
         })
     }
 
-    /// Finds the statement of an entry of the log by its number. `None` if there is none, or if an erasure has deleted
-    /// it.
+    /// Finds the statement of a log entry by the number of the entry. `None` if the entry has no statement, or if an
+    /// erasure has deleted the statement.
     pub fn statement_of_entry(
         &mut self,
         number: u64,
@@ -294,11 +293,12 @@ const ENTRY: &str = "entry of the log";
 const HEAD: &str = "head of the log";
 const STATEMENT: &str = "statement of the log";
 const TILE: &str = "tile of the log";
-/// Number of the advisory lock for appending: `tlog` in ASCII. There may be no row to lock yet.
+/// Number of the advisory lock for appending: `tlog` in ASCII. A row lock is not sufficient, because there may be no
+/// row yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of statements about envelopes that a search for an envelope reads: once among those from the time of
-/// the send on, and once among those before. Each node appends about one list per second, and one for each request for
-/// evidence.
+/// Maximum number of statements about envelopes that a search for an envelope reads among the statements from the time
+/// of the send on, and again among the earlier statements. Each node appends about one such statement per second, and
+/// one for each request for evidence.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (

@@ -1,4 +1,5 @@
-//! Reads the data of an account that its owner sees: API keys, sessions, daily counts and waiting deliveries.
+//! Reads data of an account for its owner: API keys with their usage, and the numbers of waiting envelopes and pending
+//! deliveries.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -74,8 +75,8 @@ impl Reader {
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // The query reads about `limit` rows, so that a long backlog does not make it slow. It compares ids without
-            // the prefixes `env_` and `evt_`, because the rest of an id begins with the time.
+            // The query reads about `limit` rows, so that a long backlog does not slow the query. The query compares
+            // ids without the prefixes `env_` and `evt_`, because the rest of an id begins with the time.
             let waiting = sql_query(COUNT_WAITING)
                 .bind::<Text, _>(key.to_string())
                 .bind::<Text, _>(first_id(oldest))

@@ -1,5 +1,5 @@
-//! Recipients' policies, the profiles of keys, and contacts. A contact of a key is another key to which the key has
-//! sent.
+//! Stores the policies of recipients and the contacts of keys, and reads the profiles of keys. A contact of a key is
+//! another key to which the key has sent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -135,8 +135,8 @@ impl Transaction {
         })
     }
 
-    /// Stores contacts. If a contact is already stored, its time of the newest message changes only to one at least ten
-    /// seconds later.
+    /// Stores contacts. A contact that is already stored keeps its time of the newest message, unless the new time is
+    /// at least ten seconds later.
     pub fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError> {
         self.run(|conn| insert_contacts(conn, contacts))
     }
@@ -167,5 +167,5 @@ pub(crate) fn insert_contacts(conn: &mut AnyConnection, contacts: &[Contact]) ->
     statements::insert_contacts(conn, &rows)
 }
 
-/// Id, label, status, handle and listing of a key.
+/// Id, label, status and handle of a key, and whether the key is listed.
 type ProfileColumns = (String, String, String, Option<String>, Option<bool>);

@@ -59,7 +59,7 @@ impl Transaction {
         })
     }
 
-    /// Finds a webhook of any key, and locks it until the transaction ends. `None` if it does not exist.
+    /// Finds a webhook of any key, and locks it until the transaction ends. `None` if the webhook does not exist.
     pub fn lock_webhook_of_any_key(
         &mut self,
         id: &WebhookId,
@@ -87,7 +87,8 @@ impl Transaction {
         })
     }
 
-    /// Enables a webhook that this transaction has locked, and clears its `failing_since` and `disabled_reason`.
+    /// Enables a webhook that this transaction has locked, and clears its `failing_since`, `failed_attempts` and
+    /// `disabled_reason`.
     pub fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let enabled = (
             webhooks::status.eq(WebhookStatus::Enabled.as_str()),
@@ -215,7 +216,7 @@ impl Reader {
     }
 
     /// Lists up to `limit` webhooks of the account that are disabled, or failed at their newest attempts. Begins with
-    /// the webhook that has failed for the longest time. Webhooks that the owner or an operator disabled come last.
+    /// the webhook that has failed for the longest time. Webhooks that an operator disabled come last.
     pub fn unhealthy_webhooks(
         &mut self,
         account: &AccountId,
@@ -237,8 +238,8 @@ impl Reader {
             let mut unhealthy = first_listed(conn, limit, page, |webhook| {
                 webhook.failing_since.is_some() || webhook.status == WebhookStatus::Disabled
             })?;
-            // Sorts again, because the rows may lack successes. With a newer success, a disabled webhook counts as no
-            // longer failing.
+            // Sorts again, because the rows may lack successes. With a newer success from the attempt log, a disabled
+            // webhook no longer counts as failing.
             unhealthy.sort_by_key(|webhook| webhook.failing_since.is_none());
             Ok(unhealthy)
         })
@@ -293,8 +294,8 @@ fn first_listed(
     }
 }
 
-/// Reads rows of webhooks, and adds the newest success of each from the log of attempts. The row may lack the newest
-/// success, because most successes do not change the row of their webhook.
+/// Converts rows of webhooks, and adds the newest success of each webhook from the attempt log. A row may lack the
+/// newest success, because most successes do not change the row of their webhook.
 fn read_with_successes(
     conn: &mut AnyConnection,
     rows: Vec<WebhookRow>,

@@ -124,10 +124,10 @@ impl<'a> ChannelRow<'a> {
     }
 }
 
-/// The columns of a context: thread, replied envelope and type.
+/// The columns of a message context: thread, id of the envelope that this envelope replies to, message type.
 pub(crate) type ContextColumns = (Option<String>, Option<String>, Option<String>);
 
-/// Converts the columns of a context.
+/// Converts the columns of a message context.
 pub(crate) fn context(
     (thread, reply_to, message_type): ContextColumns,
 ) -> Result<MessageContext, Fault> {

@@ -1,8 +1,8 @@
 //! Tags of rows. A tag authenticates the columns of a row that decide who may log in or act, so that write access to
 //! the database does not suffice to forge such a row.
 //!
-//! A command without key-encryption keys cannot compute or verify tags. It can still revoke: a revocation removes the
-//! tag, and a row without a tag is invalid.
+//! A command without key-encryption keys cannot compute or verify tags. Such a command can still revoke: a revocation
+//! removes the tag, and a row without a tag is invalid.
 
 use std::sync::{Arc, OnceLock};
 

@@ -124,7 +124,7 @@ pub(crate) struct WebhookRow {
     failing_announced_at: Option<i64>,
 }
 
-/// Returns the column `events` of a webhook.
+/// Returns the value of the column `events` for a webhook.
 pub(crate) fn event_names(webhook: &Webhook) -> String {
     let names: Vec<_> = webhook.events.iter().map(|event| event.as_str()).collect();
     names.join(columns::EVENTS_SEPARATOR)

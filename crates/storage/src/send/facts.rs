@@ -1,12 +1,13 @@
-//! Locks and reads the facts, for a request or a batch of sends. Facts are the rows that admission depends on:
-//! sessions, keys, usage, webhooks, idempotency records and governance decisions.
+//! Locks and reads the facts, for a request or a batch of sends. Facts are the rows that admission (the decision to
+//! accept a send) depends on: sessions, keys, usage, webhooks, idempotency records and governance decisions.
 //!
 //! To lock a key, a transaction locks the usage row of the key. Sends lock the usage rows of the callers first, then
 //! read all other facts without locking them. A change of these facts therefore waits only for sends of the same key.
 //!
-//! Keys, handles, policies and webhooks are cached by API key, together with the facts version of the key. A
-//! transaction that changes one of them also replaces this number. Each batch reads the versions, the sessions and the
-//! open decisions (those that are not lifted). It reads keys and webhooks again only if their version has changed.
+//! Keys, handles, policies and webhooks are cached by API key, together with the facts version of the key. The facts
+//! version is a number: each transaction that changes one of these rows also changes the number. Each batch reads the
+//! versions, the sessions and the open decisions (decisions that are not lifted). A batch reads the other rows again
+//! only if the version of their key has changed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -107,8 +108,8 @@ fn read_decisions(
 type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;
 type Webhooks = HashMap<ApiKeyId, Arc<RecipientWebhooks>>;
 
-/// Takes keys and webhooks from the cache if their cached version is still the current one. Reads all others from the
-/// database.
+/// Takes keys and webhooks from the cache if their cached version is still the current version. Reads all other keys
+/// and webhooks from the database.
 fn read_keys_and_webhooks(
     conn: &mut AnyConnection,
     query: &FactsQuery,
@@ -221,7 +222,7 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
 /// SQLite.
 ///
 /// This batch postpones deliveries to inactive webhooks. A transaction that enables or resumes such a webhook waits for
-/// the lock. It therefore finds the deliveries of this batch, and makes them due.
+/// the lock. That transaction therefore finds the deliveries of this batch, and makes them due.
 fn lock_inactive(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
     let inactive: Vec<_> = found.values().flat_map(|of_key| inactive_ids(of_key)).collect();

@@ -23,7 +23,8 @@ pub(crate) struct FactsCache {
 type Entries<V> = Cache<ApiKeyId, (i64, Arc<V>), Size>;
 
 impl FactsCache {
-    /// Creates an empty cache. `max` is the maximum total [`Size`] of the keys, and also of the webhooks.
+    /// Creates an empty cache. `max` is the maximum total [`Size`] of all keys, and also the maximum total size of all
+    /// webhooks.
     pub(crate) fn new(max: usize) -> Self {
         let weight = u64::try_from(max).unwrap_or(u64::MAX);
         Self {

@@ -1,5 +1,5 @@
 //! Writes the results of a batch of sends. If a key reaches a threshold (a percentage of a usage limit), stores at most
-//! one event for this threshold in the current day or month. The limit determines whether it is the day or the month.
+//! one event for this threshold in the current day (for a daily limit) or month (for a monthly limit).
 
 use std::collections::HashMap;
 
@@ -73,8 +73,8 @@ impl Transaction {
             }
             record_thresholds(conn, &changes.thresholds)?;
             // The idempotency records are stored after their envelopes. If an idempotency key is already stored,
-            // `insert` deletes records without a stored envelope. In the other order, it would also delete the new
-            // records of this batch.
+            // `insert` deletes records without a stored envelope. In the other order, `insert` would also delete the
+            // new records of this batch.
             idempotency::insert(conn, &changes.idempotency)
         })
     }

@@ -67,8 +67,8 @@ on_either! {
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();
     /// Adds messages above the monthly allowance to the stored counts of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();
-    /// Stores contacts with the time of the newest send. If a contact is already stored, its time changes only to one
-    /// at least ten seconds later, so that few row versions arise.
+    /// Stores contacts with the time of the newest send. A contact that is already stored keeps its time, unless the
+    /// new time is at least ten seconds later. This limits the number of row versions.
     fn insert_contacts(rows: &[ContactRow]) -> ();
     /// Returns the pairs whose key has sent to the contact at `since` (in milliseconds) or later. A pair consists of a
     /// key and a possible contact of the key.

@@ -74,8 +74,8 @@ pub(crate) fn lock_postgres<S: Into<String>>(
 /// column for each array, with the element of the array for this row.
 ///
 /// The statement also compares `api_key_id`, so that a wrong address changes no row. For this comparison, PostgreSQL
-/// could search an index if the operator were `=`. With `IS NOT DISTINCT FROM`, it can only read the row at each
-/// address.
+/// could search an index if the operator were `=`. With `IS NOT DISTINCT FROM`, PostgreSQL can only read the row at
+/// each address.
 pub(crate) fn update(columns: &[&str], values: &str) -> String {
     let columns = std::iter::once(&"address").chain(columns);
     let arrays: Vec<_> = columns.map(|column| format!("unnest(?) AS {column}")).collect();
@@ -125,7 +125,7 @@ pub(crate) fn subtract_bytes(
 }
 
 /// Counts an update of the row `u`, and moves the row to the next generation after 16 updates. Shorter generations
-/// would cost more index entries, longer ones longer look-ups.
+/// would add more index entries, and longer generations would make look-ups slower.
 pub(crate) const NEXT_GENERATION: &str =
     "updates = u.updates + 1, generation = (u.updates + 1) / 16";
 

@@ -186,7 +186,7 @@ fn numbers_of_deleted_rows_are_not_used_again() {
     moved(&source, &target).unwrap();
     assert_eq!(next(&target), ["42".to_owned(), following]);
 
-    // An earlier move has left a count beyond the sequence.
+    // An earlier move has left a last counted attempt number that is higher than the sequence.
     source.execute("INSERT INTO daily_count_progress VALUES ('attempts', '99')").unwrap();
     let target = fixture::empty_postgres();
     moved(&source, &target).unwrap();

@@ -197,7 +197,7 @@ fn a_policy_counts_witnesses_of_both_types() {
     assert!(proof.to_string().len() <= 2048);
     proof.checkpoint.add(key.cosign(proof.checkpoint.text(), NOW).unwrap());
     assert_eq!(policy.accept(&proof, &entry, NOW).unwrap().witnesses, ["w1", "w2", "w9"]);
-    // 2 KiB and the line of the cosignature: its name, and 2,432 bytes as base64.
+    // The limit is 2 KiB, plus the line of the cosignature: the name of the key, and 2,432 bytes as base64.
     assert!(proof.to_string().len() <= 2048 + 3_300, "{}", proof.to_string().len());
 }
 

@@ -83,8 +83,8 @@ mod tests {
         assert_eq!(hex::encode(seed.as_slice()), expected);
     }
 
-    /// Tests the derived seeds of a fixed root. An independent program computed the expected values. They must never
-    /// change.
+    /// Tests the derived seeds of a fixed root. An independent program computed the expected values. The seeds must
+    /// never change.
     #[test]
     fn derived_seeds_never_change() {
         let root = [7; 32];

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 use super::locked_pool::{LockedPool, LockedSecret};
 use crate::{WalletError, entropy};
 
-/// The key-encryption keys of an installation. Every stored secret is encrypted under one of them.
-/// Threads share the keyring, and new versions can be added at run time.
+/// The key-encryption keys of an installation. Every stored secret is encrypted under one of these keys. Threads share
+/// the keyring, and new versions can be added at run time.
 pub struct Keyring {
     keys: RwLock<BTreeMap<u32, LockedSecret>>,
     pool: Arc<LockedPool>,

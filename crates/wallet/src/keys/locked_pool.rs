@@ -22,9 +22,9 @@ struct Slabs {
 }
 
 struct Slab {
-    /// Keeps the slab locked, so that it is not swapped to disk. `None` if the operating system refused to lock it,
-    /// usually because its limit for locked memory was reached. Dropped before `page`: memory is unlocked before it is
-    /// freed.
+    /// Keeps the slab locked, so that it is not swapped to disk. `None` if the operating system refused to lock the
+    /// slab, usually because its limit for locked memory was reached. This field is dropped before `page`, so that the
+    /// memory is unlocked before it is freed.
     lock: Option<LockGuard>,
     page: Box<Page>,
 }

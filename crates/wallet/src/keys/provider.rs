@@ -20,7 +20,7 @@ pub trait KekProvider: fmt::Debug + Send + Sync {
     /// Unwraps a key-encryption key.
     fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError>;
 
-    /// Checks that the provider wraps and unwraps: wraps a random key, and compares the unwrapped key with it.
+    /// Checks that the provider wraps and unwraps: wraps a random key, unwraps the result, and compares the two keys.
     fn check(&self) -> Result<(), ProviderError> {
         let key = Zeroizing::new(random()?);
         wrap_checked(self, &key).map(drop)
@@ -53,8 +53,8 @@ impl Keyring {
         Ok(Self::of_keys([(version, Zeroizing::new(random()?))]))
     }
 
-    /// Wraps the key of this version. Then unwraps the result, and fails with [`ProviderError::Unreachable`] if this
-    /// gives another key.
+    /// Wraps the key of this version. Then unwraps the result, and fails with [`ProviderError::Unreachable`] if the
+    /// unwrapped key differs.
     pub fn wrap_with(
         &self,
         provider: &dyn KekProvider,
@@ -63,7 +63,7 @@ impl Keyring {
         wrap_checked(provider, &*self.require(version)?)
     }
 
-    /// Unwraps all keys of a keyring, each with its version.
+    /// Unwraps keys, and returns a keyring of these keys. Each wrapped key is given with its version.
     pub fn unwrap_with(
         provider: &dyn KekProvider,
         wrapped: &[(u32, &[u8])],

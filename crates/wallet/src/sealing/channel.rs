@@ -38,8 +38,8 @@ use crate::{
 
 /// The sender's side of a channel. Zeroized on drop.
 ///
-/// Exists only in memory. A stored secret would let the sender open its own envelopes later. The counter of envelopes
-/// is not stored either, so a restart ends all channels of the process.
+/// A `ChannelSender` exists only in memory. A stored secret would let the sender open its own envelopes later. The
+/// counter of envelopes is not stored either, so a restart ends all channels of the process.
 pub struct ChannelSender {
     binding: ChannelBinding,
     secret: ChannelSecret,
@@ -47,7 +47,8 @@ pub struct ChannelSender {
     envelopes_max: u32,
 }
 
-/// The recipient's side of a channel. Exists only if the sender's signature is valid. Zeroized on drop.
+/// The recipient's side of a channel. A `ChannelReceiver` exists only if the sender's signature of the channel is
+/// valid. Zeroized on drop.
 pub struct ChannelReceiver {
     binding: ChannelBinding,
     secret: ChannelSecret,

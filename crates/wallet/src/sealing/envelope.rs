@@ -7,8 +7,8 @@
 //!
 //! The first six bytes (version 1, suite and version of the sealing key) are part of `info` in HPKE's key schedule. The
 //! associated data contains the ids of envelope, sender and recipient, the time, and the context of the message
-//! (thread, type and replied envelope) if there is one. The sender's signature covers the hash of the sealed bytes and
-//! the associated data.
+//! (thread, message type, id of the envelope that is replied to) if there is one. The sender's signature covers the
+//! hash of the sealed bytes and the associated data.
 //!
 //! HPKE's auth mode is not used: in this mode, the recipient's key could forge envelopes of any sender. RFC 9180,
 //! section 9.1.1, advises a signature instead.
@@ -41,7 +41,7 @@ pub struct EnvelopeDraft {
     pub recipient: ApiKeyId,
     /// Time of sealing.
     pub timestamp: Timestamp,
-    /// The thread and the type of the message, and the envelope that it replies to. Each is optional.
+    /// The thread, the message type, and the id of the envelope that the message replies to. Each is optional.
     pub context: MessageContext,
 }
 

@@ -118,7 +118,7 @@ fn the_hybrid_key_schedule_matches_the_hpke_draft() {
     }
 }
 
-/// An AEAD type with the id of ChaCha20-Poly1305, for the key schedule only. It never encrypts.
+/// An AEAD type with the id of ChaCha20-Poly1305, for the key schedule only. This type never encrypts.
 struct Numbered3;
 
 impl Aead for Numbered3 {

@@ -70,7 +70,7 @@ impl PasswordHash {
         Ok(Self { text: Zeroizing::new(text.to_owned()), parsed })
     }
 
-    /// Returns true if the hash is that of this password. Takes tens of milliseconds.
+    /// Returns true if this is the hash of the password. Takes tens of milliseconds.
     pub fn matches(&self, password: &str) -> bool {
         Argon2::default().verify_password(password.as_bytes(), &self.parsed).is_ok()
     }

@@ -1,5 +1,5 @@
-//! Webhook signing secrets (Standard Webhooks 1.0.0): `whsec_` and the padded base64 of 24 to 64
-//! random bytes. They are stored encrypted, not hashed, because the service signs with them.
+//! Webhook signing secrets (Standard Webhooks 1.0.0): `whsec_` and the padded base64 of 24 to 64 random bytes. The
+//! database stores these secrets encrypted, not hashed, because the service signs with them.
 
 use std::fmt;
 

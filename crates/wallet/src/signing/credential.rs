@@ -19,7 +19,7 @@ struct Header<'a> {
     cty: &'static str,
 }
 
-/// The members of the JSON header of a received JWS that this module checks. Ignores all other members.
+/// The members of the JSON header of a received JWS that this module checks. All other members are ignored.
 #[derive(Deserialize)]
 struct ReceivedHeader {
     alg: String,

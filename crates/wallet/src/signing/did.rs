@@ -6,8 +6,8 @@ use sealpost_domain::Did;
 
 use crate::WalletError;
 
-/// Returns the Ed25519 public key of a `did:key`. Fails with [`WalletError::InvalidDid`] unless the
-/// DID is canonical and the key has a large order.
+/// Returns the Ed25519 public key of a `did:key`. Fails with [`WalletError::InvalidDid`] if the DID is not canonical,
+/// or if the key has a small order.
 pub fn public_key_of(did: &Did) -> Result<[u8; 32], WalletError> {
     parse(did).map(|key| key.to_bytes())
 }

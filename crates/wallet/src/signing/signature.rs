@@ -1,5 +1,5 @@
-//! Signs and verifies with Ed25519 (RFC 8032). `graviola` signs if the processor supports it, otherwise
-//! `ed25519-dalek`. Both zeroize keys on drop, which `ring` does not, and both give the same signatures.
+//! Signs and verifies with Ed25519 (RFC 8032). `graviola` signs if it supports the processor, otherwise `ed25519-dalek`
+//! signs. Both libraries give the same signatures, and both zeroize keys on drop, which `ring` does not.
 //! `ed25519-dalek` always verifies.
 
 use ed25519_dalek::{Signature, SignatureError, Signer, VerifyingKey};
@@ -38,9 +38,8 @@ impl Signer<Signature> for SigningKey {
     }
 }
 
-/// Returns whether `key` signed `statement`. RFC 8032 leaves open whether keys and nonces of small
-/// order are valid. This check rejects them, because one such signature can be valid for many
-/// statements.
+/// Returns whether `key` signed `statement`. RFC 8032 leaves open whether keys and nonces of small order are valid.
+/// This check rejects such keys and nonces, because one such signature can be valid for many statements.
 pub(crate) fn is_valid(key: &VerifyingKey, statement: &[u8], signature: &[u8; 64]) -> bool {
     key.verify_strict(statement, &Signature::from_bytes(signature)).is_ok()
 }
@@ -83,7 +82,7 @@ mod tests {
 
     /// Tests a public key and a signature that satisfy the verification equation for every statement: the key and the
     /// signature's nonce point are the neutral element, and the signature's scalar is zero. The verification must
-    /// reject them.
+    /// reject this key and signature.
     #[test]
     fn a_key_of_small_order_verifies_nothing() {
         let mut neutral = [0; 32];

@@ -80,8 +80,8 @@ fn alternating(ips: Vec<IpAddr>) -> impl Iterator<Item = IpAddr> {
 }
 
 /// Tries the addresses in order, and returns the first connection that opens. The attempt at the next address starts
-/// when an attempt fails, or [`ATTEMPT_DELAY`] after the attempt before (RFC 8305, section 5). An address that does not
-/// respond therefore delays the others only briefly.
+/// when an attempt fails, or [`ATTEMPT_DELAY`] after the previous attempt has started (RFC 8305, section 5). An address
+/// that does not respond therefore delays the other addresses only briefly.
 async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream, ConnectFailure> {
     let mut ips = ips.peekable();
     let mut attempts = FuturesUnordered::new();

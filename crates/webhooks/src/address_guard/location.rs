@@ -104,8 +104,8 @@ impl AddressPolicy {
     }
 }
 
-/// Whether the HTTP client finds the same host and port in the URL as this check. If the two parsers disagreed, the
-/// client would connect to a host that was not checked.
+/// Returns true if the HTTP client finds the same host and port in the URL as this check. If the two parsers disagreed,
+/// the client would connect to a host that was not checked.
 fn client_reads_same_host(url: &Url) -> bool {
     Uri::try_from(url.as_str())
         .is_ok_and(|uri| uri.host() == url.host_str() && uri.port_u16() == url.port())

@@ -27,7 +27,7 @@ impl AddressPolicy {
         ips.iter().all(|ip| self.allows(*ip)).then_some(ips)
     }
 
-    /// Whether webhook requests may connect to `ip`.
+    /// Returns true if webhook requests may connect to `ip`.
     pub fn allows(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
         let is_in = |networks: &[IpNet]| networks.iter().any(|network| network.contains(&ip));

@@ -29,8 +29,8 @@ pub(super) struct SharedState {
     pub(super) capacity: Capacity,
     pub(super) host_rates: Arc<HostRates>,
     pub(super) shutdown: ShutdownSignal,
-    /// Webhooks with queued deliveries whose targets were read some time ago. Delivery workers add them. The target
-    /// refresher takes them, and reads the targets again.
+    /// Webhooks with queued deliveries whose targets were read some time ago. Delivery workers add these webhooks. The
+    /// target refresher removes the webhooks, and reads their targets again.
     pub(super) aging_targets: Mutex<HashSet<WebhookId>>,
     pub(super) full_targets: FullTargets,
     pub(super) tokens: LeaseTokens,
@@ -61,12 +61,12 @@ impl SharedState {
         }
     }
 
-    /// Whether all threads of the dispatcher run.
+    /// Returns true if all threads of the dispatcher run.
     pub(super) fn is_complete(&self) -> bool {
         self.running.load(Ordering::Relaxed) == self.threads
     }
 
-    /// Whether a thread of the dispatcher has ended although the dispatcher is not shutting down.
+    /// Returns true if a thread of the dispatcher has ended although the dispatcher is not shutting down.
     pub(super) fn is_broken(&self) -> bool {
         !self.is_complete() && !self.shutdown.is_raised()
     }

@@ -110,8 +110,8 @@ impl Sweeper {
 
 /// The result of a claim. Determines how long the sweeper waits before the next claim.
 enum Claimed {
-    /// The claim found fewer deliveries than its limits, so no due delivery is left. A failed claim has this result
-    /// too.
+    /// The claim found fewer deliveries than its limits, so no due delivery is left. Also the result if the claim
+    /// failed, or if a thread of the dispatcher has ended unexpectedly.
     All,
     /// The claim reached its limit, so more deliveries may be due.
     LimitReached,
@@ -122,8 +122,8 @@ enum Claimed {
 }
 
 /// Divisor of `sweep_every` for a short pause before the next claim. The short pause applies if a target has reached
-/// its limit of deliveries per claim, or if no capacity was free. It still allows full throughput, and is long enough
-/// that the deliveries of a hanging target do not fill the memory.
+/// its limit of deliveries per claim, or if no capacity was free. This pause still allows full throughput, and is long
+/// enough that the deliveries of a hanging target do not fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 #[cfg(test)]

@@ -86,5 +86,5 @@ impl Service<ConnectInfo<Uri>> for TargetConnector {
     }
 }
 
-/// The port of an `http` URL without a port.
+/// The default port of `http` URLs.
 const HTTP_PORT: u16 = 80;

@@ -68,7 +68,7 @@ impl ResponseFraming {
         self.is_last = true;
     }
 
-    /// Whether all further bytes of the connection are ignored.
+    /// Returns true if all further bytes of the connection are ignored.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, State::Ended)
     }

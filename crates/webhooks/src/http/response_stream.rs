@@ -180,7 +180,8 @@ mod tests {
 
     use super::*;
 
-    /// A receiver that closes a connection with unread bytes resets the connection.
+    /// The receiver closes the connection before it has read all bytes. Its operating system then resets the
+    /// connection.
     #[test]
     fn a_response_is_read_although_the_rest_of_the_request_cannot_be_written() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

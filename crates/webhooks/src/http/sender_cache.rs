@@ -67,7 +67,8 @@ impl SenderCache {
 }
 
 impl CachedSender {
-    /// Whether the sender is idle: no attempt uses it. Each attempt in flight holds a reference to its sender.
+    /// Returns true if the sender is idle, so that no attempt uses it. Each attempt in flight holds a reference to its
+    /// sender.
     fn is_idle(&self) -> bool {
         Rc::strong_count(&self.sender) == 1
     }

@@ -31,8 +31,8 @@ impl TargetSender {
         Ok(Self { target: Arc::clone(target), keys, client: clients.client_for(target) })
     }
 
-    /// Whether this sender was opened for the current URL and secrets of the target. If not, the caller must open a new
-    /// sender.
+    /// Returns true if this sender was opened for the current URL and secrets of the target. If not, the caller must
+    /// open a new sender.
     pub(crate) fn matches(&self, target: &Arc<Target>) -> bool {
         Arc::ptr_eq(&self.target, target) || self.target == *target
     }

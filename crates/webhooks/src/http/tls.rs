@@ -11,7 +11,7 @@ use rustls::{
     },
 };
 
-/// Why a text contains no usable certificate authorities.
+/// The reason why a text contains no usable certificate authorities.
 #[derive(Debug, thiserror::Error)]
 pub enum RootsFault {
     /// At least one certificate in the text is damaged.

@@ -162,9 +162,9 @@ impl ClassQueue {
     }
 }
 
-/// Whether an account may have another request in flight to a target of this health. `of_account` counts its requests
-/// in flight; `None` means zero. The account may have at most `max` requests in flight. At most half of them may go to
-/// targets that are not responsive.
+/// Returns true if an account may have another request in flight to a target of this health. `of_account` counts the
+/// account's requests in flight; `None` means zero. The account may have at most `max` requests in flight. At most half
+/// of them may go to targets that are not responsive.
 fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize) -> bool {
     of_account.is_none_or(|AccountSlots { used, used_by_others }| {
         let is_responsive = health == TargetHealth::Responsive;

@@ -205,8 +205,8 @@ impl TargetQueues {
         transition
     }
 
-    /// Lets targets send requests again that wait because their host had reached a limit of requests. Called once a
-    /// second, because the limit per minute ends without an event.
+    /// Lets targets send again that wait for a host. A host accepts no further request after it has reached one of its
+    /// limits. Called once a second, because no event marks the end of the limit per minute.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);

@@ -31,7 +31,7 @@ impl AttemptReport {
         }
     }
 
-    /// Whether the target responded, with any status. A response with headers that are too large counts too.
+    /// Returns true if the target responded, with any status. A response with headers that are too large counts too.
     pub(crate) fn has_response(&self) -> bool {
         self.response.is_some() || self.result == Err(AttemptFailure::TooLarge)
     }

@@ -35,7 +35,7 @@ pub(super) fn with_jitter(pause: Duration, jitter: u32) -> Duration {
     pause.saturating_add(Duration::from_millis(u64::try_from(extra_ms).unwrap_or(u64::MAX)))
 }
 
-/// Why a text is not a retry schedule.
+/// The reason why a text is not a retry schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleFault {
     /// The text has no pauses, or more than 32 pauses.

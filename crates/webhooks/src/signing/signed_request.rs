@@ -19,7 +19,7 @@ pub(crate) struct SignedRequest {
     pub(crate) trace: Option<TraceParent>,
 }
 
-/// Why no request can be built from an event.
+/// The reason why no request can be built from an event.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     #[error("cannot serialize the event as JSON")]

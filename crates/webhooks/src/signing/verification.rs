@@ -14,7 +14,7 @@ pub struct SignedHeaders<'a> {
     pub signature: &'a str,
 }
 
-/// Why a request is not authentic.
+/// The reason why a request is not authentic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyFault {
     /// No entry of the header is a signature by the given key over the id, timestamp and body of the request.

@@ -54,7 +54,7 @@ fn an_ipv6_address_is_tried_beside_an_ipv4_address() {
     assert_eq!(outcome_at(settings(), &url), Outcome::Succeeded);
 }
 
-/// A name server with DNS64 adds such an address to each name.
+/// A name server with DNS64 adds a translated (NAT64) address to a name that has an IPv4 address.
 #[test]
 fn a_translated_address_beside_an_ipv4_address_is_not_used() {
     let receiver = Receiver::start(|_| OK);

@@ -59,7 +59,7 @@ fn a_closed_address_is_blocked_in_every_notation() {
     assert_eq!(receiver.connections(), 0);
 }
 
-/// Ten lookups fail, which is more than opens the circuit breaker of a target.
+/// Ten lookups fail. Ten failures of the target would open its circuit breaker.
 #[test]
 fn a_fault_of_this_node_counts_no_attempt_and_no_failure_of_the_target() {
     let receiver = Receiver::start(|_| OK);
@@ -100,7 +100,7 @@ fn no_notation_of_a_closed_address_is_registered_or_connected_to() {
     let runtime = actix_rt::Runtime::new().unwrap();
     for host in CLOSED_HOSTS {
         let refused = runtime.block_on(guarded.connect(host, 8443));
-        // Another notation of a number is a name without an address.
+        // An IPv4 address in any other notation is treated as a host name, and the test resolver has no address for it.
         let is_number = !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err();
         match refused {
             Err(ConnectFailure::BlockedAddress) if !is_number => {}
@@ -174,7 +174,7 @@ fn a_name_is_checked_again_after_the_registration() {
     assert!(matches!(refused, Err(ConnectFailure::BlockedAddress)), "{refused:?}");
 }
 
-/// Checks each HTTP status for redirects.
+/// Tests each HTTP status that requests a redirect.
 #[test]
 fn no_redirect_is_followed_to_a_closed_address() {
     let inside = Receiver::start(|_| OK);

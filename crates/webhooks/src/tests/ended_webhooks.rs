@@ -37,7 +37,7 @@ fn queued_deliveries_of_a_deleted_webhook_are_dropped() {
     arrival.recv().unwrap();
     fixture.outbox.delete(gone.webhook_id);
     fixture.clock.advance(REFRESH_AGE);
-    // The attempt in flight, and the deliveries of the other webhook.
+    // In memory are the attempt in flight and the five deliveries of the other webhook.
     wait_for_held(&fixture, 1 + 5);
     go.send(()).unwrap();
     wait_for_held(&fixture, 5);
@@ -87,7 +87,7 @@ fn the_query_is_repeated_after_an_outage_of_the_database() {
     fixture.submit_all(&target, 0..30);
     arrival.recv().unwrap();
     fixture.outbox.delete(target.webhook_id);
-    // Enough failures for the first query to fail too.
+    // The outage is long enough that the first query for targets fails too.
     fixture.outbox.fail(150);
     fixture.clock.advance(REFRESH_AGE);
     wait_for_held(&fixture, 1);

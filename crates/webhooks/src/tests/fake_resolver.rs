@@ -84,5 +84,5 @@ impl NameResolver for RebindingResolver {
     }
 }
 
-/// More failures than open the circuit breaker of a target.
+/// Number of lookups that fail. As many failures of a target would open its circuit breaker.
 pub(crate) const EXHAUSTED_LOOKUPS: usize = 10;

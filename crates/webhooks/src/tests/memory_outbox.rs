@@ -22,7 +22,7 @@ pub(crate) struct MemoryOutbox {
     broken: Option<BrokenCall>,
 }
 
-/// A call that panics. It panics without the lock, so that other calls still work.
+/// A call of the outbox that panics. The call does not hold the lock when it panics, so other calls still work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BrokenCall {
     Claim,

@@ -28,7 +28,7 @@ struct Link(Mutex<(Sender<RelayFrame>, Sender<RelayEnd>)>);
 
 impl RelayLink for Link {
     fn send(&self, frame: RelayFrame) {
-        // A test that has ended reads nothing more.
+        // Ignores an error: a test that has ended no longer receives frames.
         self.0.lock().unwrap().0.send(frame).unwrap_or_default();
     }
 

@@ -22,7 +22,7 @@ fn replying(replies: Vec<Reply>) -> Receiver {
 
 /// Sends the given number of events one after the other.
 fn results(receiver: &Receiver, events: usize) -> Vec<AttemptResult> {
-    // No circuit breaker defers an event.
+    // Keeps the circuit breakers closed, because an open breaker would defer events.
     let settings = Settings { breaker_failures: u32::MAX, ..settings() };
     let fixture = Fixture::start(settings);
     fixture.submit_in_turn(&target(1, &receiver.url(), SECRET), u32::try_from(events).unwrap())
@@ -131,7 +131,7 @@ fn a_switch_of_protocols_is_a_failure_at_once() {
     assert!(matches!(results[0].outcome, Outcome::Retry { failure: AttemptFailure::Protocol, .. }));
 }
 
-/// A made response and the outcome that it must have.
+/// A generated response, and the outcome that the attempt must have.
 #[derive(Debug, Clone)]
 struct Made {
     interim: String,
@@ -188,11 +188,12 @@ fn made() -> impl Strategy<Value = Made> {
     let excess = option::weighted(0.3, select(EXCESS));
     (interim, status, framed, excess).prop_map(|(interim, status, framed, excess)| {
         let Framed { fields, body, mut is_response, mut ends_connection } = framed;
-        // Such a response ends with its head, whatever its length.
+        // A response with one of these statuses ends with its head, whatever length the head names.
         if matches!(status, 204 | 304) && !fields.contains("bad") {
             (is_response, ends_connection) = (true, fields.contains("close"));
         }
-        // Otherwise the excess would belong to the body.
+        // Adds excess bytes only if the body has an end of its own. Otherwise the excess bytes would belong to the
+        // body.
         let has_end = !ends_connection || body == "fine";
         Made {
             interim: interim.concat(),

@@ -160,7 +160,7 @@ fn overloaded_receivers_get_a_minute_and_their_retry_after() {
         ("429 Slow Down\r\nretry-after: 2\r\n", 60, 72),
         ("503 Not Now\r\nretry-after: Thu, 01 Jan 2026 00:01:40 GMT\r\n", 100, 120),
         ("503 Not Now\r\nretry-after: 999999999\r\n", 3600, 4320),
-        // The header has no meaning with this status.
+        // The header `Retry-After` has no effect with status 500.
         ("500 Oh\r\nretry-after: 120\r\n", 5, 6),
     ] {
         let head = format!("HTTP/1.1 {response}content-length: 0\r\n\r\n").leak();

@@ -70,7 +70,7 @@ fn an_outcome_that_comes_after_the_lease_overwrites_nothing() {
         Claim { now, oldest: NOW, limit: 10, per_target_max: 10, full: vec![], lease, lease_until };
     assert_eq!(fixture.outbox.claim(&claim).unwrap().len(), 1);
     go.send(()).unwrap();
-    // A later outcome is recorded: by then the first one was recorded or rejected.
+    // Waits until a later outcome is recorded. By then, the first outcome was recorded or rejected.
     fixture.submit(&target, 1);
     arrival.recv().unwrap();
     go.send(()).unwrap();

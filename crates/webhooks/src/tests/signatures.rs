@@ -45,7 +45,7 @@ fn retiring_secrets_sign_until_their_time() {
     let target = rotating_target(1, &receiver.url(), SECRET, &retiring);
     fixture.submit(&target, 0);
     fixture.outbox.wait_for_results(1);
-    // The oldest secret has ended; the connection and the keys are the same.
+    // The oldest secret has expired by now. The dispatcher still uses the same connection and the same decrypted keys.
     fixture.clock.advance(Duration::from_millis(1));
     fixture.submit(&target, 1);
     fixture.outbox.wait_for_results(2);

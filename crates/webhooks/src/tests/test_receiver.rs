@@ -172,7 +172,7 @@ fn obey(reply: &Reply, stream: &mut impl Write) -> bool {
             false
         }
         Reply::Endless(bytes) => {
-            // In one write, because the client reads a body for one second only.
+            // Sends the first filler bytes in the same write, because the client reads a body for one second only.
             let mut is_open = write(stream, &[*bytes, &[b'x'; 8192]].concat());
             while is_open {
                 is_open = write(stream, &[b'x'; 8192]);

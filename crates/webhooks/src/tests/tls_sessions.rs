@@ -58,7 +58,7 @@ fn a_failed_tls_session_has_the_reason_of_the_tls_library() {
         (receiver, Settings { extra_roots, ..settings() })
     };
     let url = |host: &str, receiver: &Receiver| format!("https://{host}:{}/", receiver.addr.port());
-    // Such a certificate is made by `openssl req -x509`.
+    // A self-signed certificate that is also a certificate authority, as `openssl req -x509` creates it.
     let (receiver, trusting) =
         self_signed(|params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained));
     let detail = tls_detail(trusting, &url("loopback.test", &receiver));

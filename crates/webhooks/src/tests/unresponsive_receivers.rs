@@ -99,7 +99,7 @@ fn a_receiver_that_begins_to_hang_keeps_its_bound_in_flight() {
     fixture.submit(&stuck, 0);
     fixture.outbox.wait_for_results(1);
     fixture.submit_together(&stuck, 1..100);
-    // Eight at once, and all others are deferred.
+    // Eight requests start at once. When they get no response in time, all other deliveries are deferred.
     fixture.outbox.wait_for_results(9);
     fixture
         .outbox
@@ -125,7 +125,8 @@ fn deliveries_to_an_unresponsive_receiver_are_deferred_without_an_attempt() {
     });
     let after = |seconds| NOW.plus(Duration::from_secs(seconds));
     assert_eq!(due[0], after(5), "the probe");
-    // Without a response: spread over half a minute, in batches of up to 5 s.
+    // Without a response, the other deliveries are due within half a minute, from 40 s on. Each batch has the due time
+    // of its latest delivery, up to 5 s later.
     let rest = due[1..].iter().all(|due| (after(40)..=after(75)).contains(due));
     assert!(rest, "{due:?}");
     assert!(ids.iter().all(|id| fixture.outbox.row(*id).delivery.attempts == 0));
@@ -145,7 +146,7 @@ fn deliveries_to_an_unresponsive_receiver_are_deferred_without_an_attempt() {
         assert_eq!((row.expedited, row.delivery.attempts >= 1), (0, true));
     }
     fixture.clock.advance(Duration::from_secs(1));
-    // Five failures, and in the end 25 successes.
+    // The five first attempts failed. In the end, all 25 deliveries succeed.
     fixture.outbox.wait_for_results(5 + 25);
     let stats = wait_for_stats(&fixture, |stats| stats.attempts.contains(&("succeeded", 25)));
     assert!(stats.attempts.contains(&("protocol", 5)));
@@ -157,7 +158,7 @@ fn one_probe_at_a_time_is_sent_with_growing_pauses() {
     let fixture = Fixture::start_on(settings(), backlog(&target(1, &receiver.url(), SECRET), 300));
     fixture.outbox.wait_for_results(5);
     for (probes, pause_s) in [(1, 5), (2, 10), (3, 20)] {
-        // Nothing is in flight, and further claims find nothing.
+        // Waits until no request is in flight and further claims find no due delivery.
         let claims = fixture.outbox.wait_until(|state| {
             state.rows.values().all(|row| row.held.is_none()).then_some(state.claims)
         });
@@ -204,7 +205,7 @@ fn a_deferred_backlog_is_not_claimed_again() {
         Some((state.rows.values().map(|row| row.claimed).sum::<usize>(), attempted))
     });
     assert_eq!((claimed, attempted), (10_000, 5), "each was claimed once");
-    // The probe, and five retries.
+    // After six seconds, the probe and the five retries are due.
     fixture.clock.advance(Duration::from_secs(6));
     fixture.outbox.wait_for_results(6);
     let claims = fixture.outbox.wait_until(|state| Some(state.claims));

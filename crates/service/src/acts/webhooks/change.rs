@@ -1,7 +1,7 @@
 //! Changes webhooks: their URL, events, description and signing secret. Also pauses, disables and deletes webhooks.
 //!
-//! After a rotation, the service signs requests with the replaced secrets too for a time, so that the receiver can
-//! switch to the new secret at any moment.
+//! For some time after a rotation, the service signs each request with both the new and the replaced secrets. The
+//! receiver can switch to the new secret at any moment of this time.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// The changes of a webhook. `None` leaves a value as it is.
+/// The changes of a webhook. A field with the value `None` changes nothing.
 #[derive(Debug, Clone)]
 pub struct Update {
     /// Id of the webhook.
@@ -79,8 +79,8 @@ pub struct Deleted {
 }
 
 impl Webhooks {
-    /// Changes the URL, the events or the description of a webhook, or pauses or resumes it. Refuses an unknown
-    /// webhook, an unknown event, and a URL that is not allowed.
+    /// Changes the URL, the events or the description of a webhook. Also pauses or resumes the webhook. Refuses an
+    /// unknown webhook, an unknown event, and a URL that is not allowed.
     pub async fn update(&self, actor: &Actor, update: Update) -> Limited<Updated> {
         let update = |webhooks: &Self, actor: &Actor| webhooks.update_blocking(actor, update);
         self.core.act(self, actor, Purpose::Manage, update).await
@@ -136,8 +136,8 @@ impl Webhooks {
     /// pause without attempts, must not disable the webhook.
     ///
     /// If `paused` is false and the webhook is enabled, also makes the pending deliveries due, in further transactions.
-    /// Does so even if the webhook was not paused. An earlier request may have resumed the webhook, but failed before
-    /// this second step.
+    /// This happens even if the webhook was not paused: an earlier request may have resumed the webhook and then failed
+    /// before this second step.
     fn update_blocking(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
         let key = actor.key();
         let Update { webhook_id, url, events, description, paused } = update;
@@ -196,9 +196,10 @@ impl Webhooks {
         })
     }
 
-    /// Adds `replaced` to the replaced secrets in `before`, and removes expired ones. Returns the secrets with which
-    /// the service still signs, newest first. Refuses the rotation if these would exceed the maximum number. The oldest
-    /// secret is not removed early, because the service has promised to sign with each secret until its expiry.
+    /// Adds `replaced` to the replaced secrets in `before`, and removes expired ones. Returns the replaced secrets with
+    /// which the service still signs, newest first. Refuses the rotation if there would be more than the maximum number
+    /// of such secrets. The oldest secret is not removed early, because the service has promised to sign with each
+    /// secret until its expiry.
     fn retire(
         &self,
         replaced: Wrapped,

@@ -76,7 +76,8 @@ pub struct Redelivered {
 
 impl Webhooks {
     /// Enables a disabled webhook, and makes its pending deliveries due. If the webhook is already enabled, only makes
-    /// its pending deliveries due. An earlier request may have enabled the webhook, but failed before this second step.
+    /// its pending deliveries due: an earlier request may have enabled the webhook and then failed before this second
+    /// step.
     pub async fn enable(&self, actor: &Actor, webhook_id: String) -> Limited<Enabled> {
         let enable = move |webhooks: &Self, actor: &Actor| {
             webhooks.enable_blocking(actor.key(), &webhook_id)
@@ -98,8 +99,8 @@ impl Webhooks {
         self.core.act(self, actor, Purpose::Manage, redeliver).await
     }
 
-    /// Makes the deliveries due that failed in a time range, at most [`recovered_max`](crate::Settings::recovered_max)
-    /// of them. A dry run only counts the deliveries. Refuses a disabled or paused webhook.
+    /// Makes failed deliveries of a time range due, at most [`recovered_max`](crate::Settings::recovered_max)
+    /// deliveries. A dry run only counts the deliveries. Refuses a disabled or paused webhook.
     pub async fn recover(&self, actor: &Actor, query: Recover) -> Limited<Recovered> {
         let recover =
             move |webhooks: &Self, actor: &Actor| webhooks.recover_blocking(actor.key(), &query);
@@ -122,7 +123,7 @@ impl Webhooks {
         Ok(Enabled { webhook, due_now })
     }
 
-    /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Further
+    /// Makes at most `recovered_max` times [`ROUNDS_MAX`] pending deliveries due, and returns their number. Further
     /// deliveries keep their due time. Each transaction changes a bounded number of rows. After a database error, logs
     /// the error and stops: the change of the webhook is already stored, so the request must not fail.
     pub(super) fn make_pending_due(&self, id: &WebhookId) -> u64 {
@@ -184,8 +185,8 @@ impl Webhooks {
     }
 
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
-    /// of rows, so that sends do not wait for the whole request. A delivery that is being attempted becomes due only if
-    /// this attempt fails. If a later transaction fails, returns the result of the earlier ones.
+    /// of rows, so that requests that send messages wait only briefly. A delivery that is being attempted becomes due
+    /// only if this attempt fails. If a later transaction fails, returns the result of the earlier ones.
     fn recover_blocking(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.core.clock.now();
         let webhook_id = parse_id(&query.webhook_id)?;
@@ -200,8 +201,8 @@ impl Webhooks {
         // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.core.settings.rows_per_write };
         if !query.dry_run {
-            // Handles deliveries with a running attempt first. The transactions below make other deliveries due, and
-            // the dispatcher starts to attempt them. A later call would select these deliveries again.
+            // Selects the deliveries with a running attempt before all others. The transactions below make further
+            // deliveries due, and the dispatcher soon attempts those. A later call would select these new attempts too.
             self.recover_leased(key, query, &failed(portion), now)?;
         }
         let (mut matched, mut recovered) = (0, 0);

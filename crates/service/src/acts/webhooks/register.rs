@@ -194,7 +194,7 @@ fn invalid_url(problem: String) -> Refusal {
     Refusal::InvalidField { field: "url", problem }
 }
 
-/// Returns whether the webhook subscribes to received envelopes.
+/// Returns whether the webhook subscribes to the event `envelope.received`.
 fn is_received_by(webhook: &Webhook) -> bool {
     webhook.events.contains(&EventKind::EnvelopeReceived)
 }

@@ -76,7 +76,7 @@ impl Webhooks {
     async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
         let (event_id, webhook_id) = (event.id, event.target.webhook_id);
         let (finish, finished) = oneshot::channel();
-        // An error only means that the caller has cancelled the request, so it is ignored.
+        // Ignores an error of `send`: an error only means that the caller has cancelled the request.
         let finish = Box::new(move |result| drop(finish.send(result)));
         if !self.core.dispatch.test(event, finish) {
             return Err(Refusal::Unavailable.into());

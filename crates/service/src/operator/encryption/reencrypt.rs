@@ -1,6 +1,6 @@
 //! Re-encrypts secrets under the newest key-encryption key while servers run.
 //!
-//! The work is done in pages. A value is replaced only if it has not changed since it was read. So the work can be
+//! Works in pages, and replaces a value only if the value has not changed since it was read. Therefore the work can be
 //! interrupted and repeated at any time.
 
 use sealpost_domain::{

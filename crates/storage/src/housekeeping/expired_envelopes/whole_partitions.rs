@@ -24,9 +24,11 @@ use crate::{
     send::usage_rows,
 };
 
-/// Does the next step of releasing the envelopes before `upper`, for at most `limit` envelopes. To release an envelope
-/// means two things. If the envelope is unopened and undelivered, it bounces: its sender gets an event. The bytes of
-/// the envelope are subtracted from the stored bytes of its sender. Returns `false` if no step is left.
+/// Does the next step of releasing the envelopes before `upper`, for at most `limit` envelopes. Returns `false` if no
+/// step is left. To release an envelope means two things:
+///
+/// - If the envelope is unopened and undelivered, it bounces: its sender gets an event.
+/// - The bytes of the envelope are subtracted from the stored bytes of its sender.
 pub(super) fn release(
     conn: &mut AnyConnection,
     upper: Timestamp,
@@ -36,7 +38,7 @@ pub(super) fn release(
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     let below = first_id(upper);
     // Subtracts the bytes first, in separate transactions. A revocation locks the usage rows of a key (its counters)
-    // before deliveries. A transaction that locks them in the other order could cause a deadlock.
+    // before deliveries. A transaction that locks these rows in the other order could cause a deadlock.
     if let Some(bytes) = next_bytes(pg, upper, &below, limit)? {
         usage_rows::subtract_bytes(conn, &bytes)?;
         return Ok(true);

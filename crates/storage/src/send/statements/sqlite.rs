@@ -101,8 +101,8 @@ fn read_decisions(
     Ok(subjects.iter().flat_map(of_key).collect())
 }
 
-/// The query for whether any governance decision is open (not lifted). The status is a literal in the SQL text. With a
-/// bound parameter, SQLite would prepare the statement again for each batch, to decide if it can use a partial index.
+/// Selects whether any governance decision is open (not lifted). The status is a literal in the SQL text. With a bound
+/// parameter, SQLite would prepare the statement again for each batch, to decide if it can use a partial index.
 const IS_GOVERNED: &str =
     "/* send.is_governed */ SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 

@@ -210,7 +210,7 @@ fn a_closed_account_can_be_erased_later(db: &Fixture) {
     assert_eq!((erased.labels, erased.handles, erased.keys_revoked), (2, 1, 0));
     assert_eq!(rows_of(db, &mine), [0; 12]);
     assert_eq!(db.count("accounts WHERE closed_at = 50 AND erased_at = 60"), 1);
-    // A later command shows that the account is erased, and keeps the time.
+    // A later closing returns that the account is erased, and keeps the time of the erasure.
     let again = begin(db, &mine.account_id, ClosingExtent::Close).unwrap();
     assert_eq!(again.extent, ClosingExtent::Erase);
     db.execute("UPDATE accounts SET erased_at = 55").unwrap();
@@ -228,7 +228,7 @@ fn an_erased_key_has_no_later_rows(db: &Fixture) {
     let counts = |key: &ApiKey| db.count(&format!("daily_counts WHERE api_key_id = '{}'", key.id));
     assert_eq!((counts(&mine), counts(&other)), (0, 1));
 
-    // An earlier version has counted the envelope again.
+    // An earlier version of the service also counted envelopes of erased keys, and has left such a row.
     let day = format!("('{}', 0, 1, 0, 0)", mine.id);
     db.execute(&format!("INSERT INTO daily_counts VALUES {day}")).unwrap();
     assert!(begin(db, &mine.account_id, ClosingExtent::Erase).is_some());

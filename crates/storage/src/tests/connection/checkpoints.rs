@@ -117,7 +117,7 @@ fn a_log_that_a_reader_has_kept_is_copied_after_its_end() {
         db.oldest_snapshot().unwrap().is_some_and(|oldest| oldest.age.is_some()).then_some(())
     });
     drop(reader);
-    // Without a later commit.
+    // The checkpoint runs although no later commit wakes the thread.
     eventually("a checkpoint", || {
         let LogState { log, checkpointed } = log_state(&mut observer);
         (checkpointed == log).then_some(())

@@ -91,8 +91,8 @@ fn insert(db: &Database, durability: Durability) -> Result<(), StoreError> {
     store.write(durability, |tx| tx.insert_account(&account()))
 }
 
-/// Opens a new database twice. The first connection is for changes of the server's settings. The second one, of the
-/// service, has this commit timeout.
+/// Opens a new database twice. The first connection is for changes of the server's settings. The second one is for the
+/// service, and has this commit timeout.
 fn with_commit_timeout(server: &Server, commit_timeout: Duration) -> (Fixture, Database) {
     let url = server.create_database();
     let admin = at_url(&url);

@@ -131,7 +131,7 @@ fn an_ended_partition_is_dropped_after_its_bounces_and_bytes() {
         (0..7).map(|millis| send(&db, &to, start.plus(Duration::from_millis(millis)))).collect();
     let later = send(&db, &to, start.plus(HOUR));
     let ids = sent.iter().map(|sent| sent.meta.id.to_string()).collect::<Vec<_>>();
-    // The first is delivered, the second opened, the third waits.
+    // The first envelope is delivered, the second is opened, and the third waits for a webhook.
     db.execute(&format!(
         "DELETE FROM deliveries WHERE envelope_id IN ('{}', '{}');
          UPDATE envelopes SET opened_at = 5 WHERE id = '{}';
@@ -177,7 +177,7 @@ fn several_ended_partitions_are_released_once_each() {
     }
     db.execute("DELETE FROM deliveries; UPDATE usage SET stored_bytes = 100").unwrap();
     let bytes = || number(&db, "SELECT stored_bytes::TEXT AS line FROM usage");
-    // Not counted yet, so nothing is dropped, and the end of the second partition comes meanwhile.
+    // The envelopes are not in the daily counts yet, so nothing is dropped. Meanwhile the second partition ends too.
     purge(&db, start.plus(HOUR));
     purge(&db, start.plus(HOUR * 2));
     assert_eq!((bytes(), db.count("envelopes")), (100 - 4, 2));
@@ -291,7 +291,7 @@ fn statements_read_only_the_partition_of_an_id() {
         assert!(plan.contains("Subplans Removed: 3"), "{statement}\n{plan}");
         assert!(!plan.contains("Seq Scan"), "{statement}\n{plan}");
     }
-    // A claim: the join removes partitions for each delivery.
+    // The join of a claim: for each delivery, PostgreSQL reads only the partition of its envelope.
     send(&db, &receiver(&db, &db.activate()), start);
     let join = "(ANALYZE) SELECT e.sender FROM deliveries AS d
          LEFT JOIN envelopes AS e ON e.id = d.envelope_id WHERE d.envelope_id >= $1";
@@ -332,7 +332,7 @@ fn only_a_partition_that_is_dropped_as_a_whole_has_no_autovacuum() {
         options(),
         [oldest.clone(), newest.clone(), format!("envelopes_from_{first} {off}")]
     );
-    // A stop of ten hours: the partition spans too much time.
+    // After a stop of ten hours, the partition spans too much time to be dropped as a whole.
     let later = start.plus(HOUR * 10);
     assert!(partitions::extend(&mut raw(&db), &ENVELOPES, later, HOUR).unwrap());
     let added = format!("envelopes_from_{} {off}", later.plus(HOUR).as_millis());

@@ -51,7 +51,7 @@ fn a_rotation_replaces_each_tag_once_and_drops_forged_tags(db: &Fixture) {
         assert_eq!(found.is_some(), position > 0);
         assert!(rotated.read(|reader| reader.find_session(&session.token)).unwrap().is_some());
     }
-    // A node without the new key does not take the row for a forged one.
+    // A node without the new key returns an error, and does not treat the row as forged.
     assert!(db.read(|reader| reader.find_session(&rows[1].1.token)).is_err());
 }
 

@@ -194,7 +194,7 @@ fn enabling_during_a_claim_makes_the_parked_delivery_due() {
     assert_eq!(db.count("deliveries WHERE due_at <= 1000 AND lease IS NULL"), 1);
 }
 
-/// Runs on PostgreSQL only, see above.
+/// Runs on PostgreSQL only, for the same reason as the test above.
 #[test]
 fn a_claim_during_the_enabling_leaves_the_delivery_due() {
     let db = &postgres();

@@ -1,5 +1,5 @@
 //! Tests that expired envelopes are left to housekeeping while their rows are still stored: no other statement finds
-//! them, and each bounces once.
+//! these envelopes, and each of them bounces once.
 
 use std::sync::Arc;
 

@@ -16,10 +16,10 @@ use crate::{
     tests::fixture::{Fixture, at, postgres},
 };
 
-/// Rows of each table. Every hundredth belongs to the webhook and to the sender under test.
+/// Number of rows of each table. Every hundredth row belongs to the webhook and to the sender under test.
 const ROWS: usize = 40_000;
 
-/// Index entries and rows that one read may examine.
+/// Maximum number of index entries and rows that one read may examine.
 const EXAMINED_MAX: i64 = 300;
 
 #[test]
@@ -50,7 +50,7 @@ fn reads_of_full_tables_examine_few_rows() {
     });
     check(&db, "sent", few, |tx| Ok(tx.list_sent(&sent)?.envelopes.len() == 20));
     check(&db, "in a thread", few, |tx| Ok(tx.list_sent(&in_thread)?.envelopes.len() == 1));
-    // Examines the envelopes to all recipients.
+    // This read examines the envelopes to all recipients.
     check(&db, "to a recipient", 2 * few, |tx| {
         Ok(tx.list_sent(&with_recipient)?.envelopes.len() == 1)
     });

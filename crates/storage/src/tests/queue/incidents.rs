@@ -29,7 +29,7 @@ impl Account {
         let sibling = db.activate_beside(&key);
         let kinds = &[BOTH, &[EventKind::EnvelopeReceived]].concat();
         let watched = db.register_for(&key.id, kinds);
-        // Neither a webhook that does not name the events nor another account gets them.
+        // The events go neither to a webhook that does not subscribe to them, nor to another account.
         db.register(&key.id);
         db.register_for(&db.activate().id, BOTH);
         let (beside, of_sibling) =
@@ -47,7 +47,8 @@ impl Account {
         db.record_outcomes(&[result_of(held, now, outcome)], FAILING_MAX).unwrap();
     }
 
-    /// Returns the kind and the reason of each event, and checks that both other webhooks get it, and nothing else.
+    /// Returns the kind and the reason of each event. Checks that both other webhooks get these events, and that no
+    /// other webhook gets an event.
     fn announced(&self, db: &Fixture) -> Vec<(String, String)> {
         let now = 1_000 * HOUR;
         db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();

@@ -137,7 +137,7 @@ fn a_webhook_keeps_the_newest_success_and_failure(db: &Fixture) {
     assert_eq!(found.last_success_at, Some(at(1400)));
 }
 
-/// The row of a webhook keeps the first of many successes, so that most successes do not write it.
+/// The row of a webhook keeps the first of many successes, so that most successes do not update the row.
 fn a_success_that_is_only_in_the_log_is_shown(db: &Fixture) {
     let to = db.register(&db.activate().id);
     db.send(&to, 2);

@@ -115,7 +115,7 @@ fn a_claim_returns_the_oldest_events_first(db: &Fixture) {
     let to = relay(db, &db.activate());
     let sent = wait(db, &to, 20);
     for (index, delivery) in sent.iter().enumerate() {
-        // Returned by an ended connection, in another order.
+        // The due times are in the reverse order of the events, as if an ended connection had returned the deliveries.
         let (due_at, id) = (900 - index, delivery.event.id());
         db.execute(&format!("UPDATE deliveries SET due_at = {due_at} WHERE envelope_id = '{id}'"))
             .unwrap();
@@ -271,7 +271,7 @@ fn with_session(db: &Fixture) -> (ApiKey, Webhook, RelayConnection) {
     (key, to, connection)
 }
 
-/// Checks the connections of [`NODE`] if any are unchecked, and returns why connections must close.
+/// Checks the connections of [`NODE`] if any are unchecked, and returns the reasons why connections must close.
 fn ends(db: &Fixture, now: i64) -> Vec<RelayEnd> {
     if !db.read(|reader| reader.has_unchecked_relays(NODE, at(now))).unwrap() {
         return Vec::new();

@@ -54,7 +54,7 @@ fn rotate(db: &Fixture, key: &ApiKeyId, millis: i64) -> IdentityRotation {
     rotation
 }
 
-/// Changes a key after one envelope from each of `count` subscribers, and returns these.
+/// Stores one envelope from each of `count` subscribers to a key, and then changes the key. Returns the subscribers.
 fn rotate_after_envelopes(db: &Fixture, count: usize) -> Vec<ApiKeyId> {
     let bob = db.activate().id;
     let others: Vec<_> = (0..count).map(|_| subscriber(db)).collect();
@@ -166,7 +166,7 @@ fn a_lost_portion_is_repeated_without_a_second_event(db: &Fixture) {
         lost.inform_correspondents(at(0), at(50), MANY, 2).unwrap();
     }
     assert_eq!(informed(db), others[2..]);
-    // As after a restore of the table: the whole reading again.
+    // Repeats the whole pass over the envelopes, as after a restore of the table.
     db.execute("UPDATE identity_rotations SET read_to = NULL").unwrap();
     inform_all(db);
     assert_eq!(informed(db), others);

@@ -210,7 +210,7 @@ fn a_transfer_of_a_revoked_key_locks_envelopes_before_waiting_rows() {
     purge.batch_execute(&format!("BEGIN; {lock}")).unwrap();
     thread::scope(|scope| {
         let transfer = scope.spawn(|| {
-            // A single attempt: a deadlock would be repeated otherwise.
+            // Makes a single attempt. `write` would repeat the transaction after a deadlock, and so hide the deadlock.
             let mut tx = db.begin(Relaxed)?;
             let done = tx.transfer_waiting(None, at(0), at(41), 9)?;
             tx.commit().map(|()| done.map(|done| done.transferred))

@@ -1,4 +1,4 @@
-//! Tests of changed and paused webhooks: what claims and sends see of a change.
+//! Tests that claims and sends use the current state of changed and paused webhooks.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ fn a_paused_webhook_keeps_its_deliveries(db: &Fixture) {
     let id = DeliveryId { event_id: sealed.meta.id.into(), webhook_id: to.id };
     let parked = vec![ParkedDelivery { id, event_at: at(2_000) }];
     db.apply(&WriteSet { envelopes: vec![sealed], parked, ..WriteSet::default() });
-    // Enabling does not resume.
+    // Enabling a paused webhook does not resume the webhook.
     db.write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
     let wake = |now| {
         let wake = |tx: &mut Transaction| tx.expedite_deliveries(&to.id, at(0), at(now), 10);

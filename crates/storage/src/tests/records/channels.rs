@@ -42,7 +42,7 @@ fn a_channel_reads_back(db: &Fixture) {
     assert!(find(db, &ChannelId::new(at(5), [3; 10])).is_none());
 }
 
-/// A node adds the channel to every send until it knows that the channel is stored.
+/// A node adds the channel to every send until the node knows that the channel is stored.
 fn a_channel_is_stored_once_and_never_changed(db: &Fixture) {
     let channel = begun(db, 5, 1);
     let impostor = Arc::new(Channel { signature: [9; 64], ..Channel::clone(&channel) });

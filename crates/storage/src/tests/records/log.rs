@@ -54,7 +54,7 @@ fn each_change_of_an_identity_is_a_statement(db: &Fixture) {
     assert!(!db.read(|reader| reader.has_pending_statements(0)).unwrap());
     let key = db.activate();
     db.write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Deactivated)).unwrap();
-    // Changes of other columns are no statements.
+    // The label and the plan are not part of a statement, so their change adds no statement. The next two changes do.
     db.execute("UPDATE api_keys SET label = 'other', plan = 'pro'").unwrap();
     db.execute("UPDATE api_keys SET did = 'did:key:other'").unwrap();
     db.execute("UPDATE api_keys SET sealing_version = 2").unwrap();

@@ -1,5 +1,5 @@
-//! Tests that the cost of sends and claims does not depend on old row versions, which PostgreSQL keeps while any session
-//! has an open snapshot. A vacuum and its statistics of mostly empty tables must not lead to other plans.
+//! Tests that the cost of sends and claims does not depend on old row versions, which PostgreSQL keeps while any
+//! session has an open snapshot. A vacuum and its statistics of almost empty tables must not lead to other plans.
 
 use std::sync::Arc;
 
@@ -27,7 +27,8 @@ use crate::{
 /// Number of batches, each with one envelope, while the snapshot is open.
 const BATCHES: usize = 400;
 
-/// Index entries that one statement may read. A lock of a row of `usage` reads at most the entries of one generation.
+/// Maximum number of index entries that one statement may read. A lock of a row of `usage` reads at most the entries of
+/// one generation.
 const READ_MAX: i64 = 40;
 
 #[test]
@@ -149,7 +150,7 @@ fn a_claim_reads_no_deleted_delivery() {
     let db = postgres();
     let to = db.register(&db.activate().id);
     let snapshot = open_snapshot(&db);
-    // Deliveries with a lease, which succeed.
+    // Stores deliveries with a lease, and records their success.
     for _ in 0..BATCHES {
         let sent = Arc::new(envelope(&to.api_key_id, &to.api_key_id));
         let leased = delivery(&sent, &to, LeaseToken(1), 1_000);
@@ -158,13 +159,14 @@ fn a_claim_reads_no_deleted_delivery() {
         db.apply(&write);
         db.record_outcomes(&[result_of(&leased, 10, Outcome::Succeeded)], FAILING_MAX).unwrap();
     }
-    // Deliveries that fail once, are claimed again, and then succeed.
+    // Stores deliveries that are claimed, and records their success.
     db.send(&to, BATCHES);
     for held in db.claim(&claim_of(2_000, BATCHES, LeaseToken(2))).unwrap() {
         db.record_outcomes(&[result_of(&held, 2_000, Outcome::Succeeded)], FAILING_MAX).unwrap();
     }
     assert_eq!(db.count("deliveries"), 0);
-    // Another delivery is due later than the slack of the cursor.
+    // Another delivery is due so late that the slack of the claim cursor excludes the index entries of the deleted
+    // deliveries.
     let now = 70_000;
     db.claim(&claim_of(now, 1, LeaseToken(3))).unwrap();
     db.send(&to, 1);

@@ -178,7 +178,7 @@ fn a_waiting_send_sees_the_result_of_the_first(db: &Fixture) {
         assert!(!second.join().unwrap());
     });
     assert_eq!(facts(db, std::slice::from_ref(&name)).idempotency[&name].fingerprint.0, [1; 32]);
-    // On SQLite, a transaction waits before it reads. On PostgreSQL, it reads, waits, and reads again.
+    // On SQLite, a transaction waits before it reads. On PostgreSQL, a transaction reads, waits, and reads again.
     let is_alone = matches!(db.url, DatabaseUrl::Sqlite(_));
     assert_eq!(tries.into_inner(), if is_alone { 1 } else { 2 });
 }

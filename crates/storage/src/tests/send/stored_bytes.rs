@@ -85,8 +85,8 @@ fn retention_gives_bytes_back(db: &Fixture) {
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 0), (accounts[1], 0)]));
 }
 
-/// A deletion of envelopes waits for a batch of the same sender. Then it subtracts from the counter that the batch has
-/// written.
+/// A deletion of envelopes waits for a batch of the same sender. The deletion then subtracts from the counter that the
+/// batch has written.
 #[test]
 fn retention_waits_for_a_batch_of_the_sender() {
     let db = postgres();

@@ -198,7 +198,8 @@ fn an_encapsulation_of_small_order_is_rejected() {
 
 const REPLIED: &str = "env_00000000000000000000000001";
 
-/// Thread, replied envelope and type, the hash of the sealed bytes, and the digest of the signature.
+/// Each entry contains the context (thread, id of the envelope that is replied to, message type), the hash of the
+/// sealed bytes, and the digest of the signature.
 const PINNED_WITH_CONTEXT: [((&str, &str, &str), &str, &str); 3] = [
     (
         ("order:7", REPLIED, "text/plain"),

@@ -17,7 +17,7 @@ use hickory_resolver::{
 
 use super::*;
 
-/// The families of addresses that a name server knows. It never responds to queries for others.
+/// The address families that a name server knows. The name server never responds to queries for another family.
 #[derive(Clone, Copy)]
 struct Known {
     v4: bool,

@@ -1,6 +1,6 @@
 //! The reasons why the bytes of a receiver are not a valid response. The owner of the webhook can read their texts.
 
-/// Why bytes of a receiver are not a response.
+/// The reason why the bytes of a receiver are not a valid response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ResponseFault {
     #[error("the chunked body of the response is malformed")]

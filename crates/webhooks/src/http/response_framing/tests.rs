@@ -152,7 +152,7 @@ fn bytes_without_one_meaning_are_a_fault() {
             "{short:?}"
         );
     }
-    // The status is known before the fault.
+    // The fault is in the body, so the head with its status is already in the output.
     for body in ["x", "2 x", "2\r\nokx", "11111111111111111\r\n", "\r\n"] {
         let head = "HTTP/1.1 500 Oh\r\ntransfer-encoding: chunked\r\n\r\n";
         let reading = read_in_parts(&[head, body].concat());
@@ -197,7 +197,7 @@ fn only_a_complete_request_may_be_followed_by_another() {
 }
 
 proptest! {
-    /// However bytes are divided, they have the same meaning. A fault ends the connection.
+    /// The division of the bytes into parts does not change their meaning. A fault ends the connection.
     #[test]
     fn parts_do_not_change_the_meaning(
         pieces in vec(prop_oneof![select(PIECES).prop_map(|it| it.as_bytes().to_vec()), vec(any::<u8>(), 0..4)], 0..12),
@@ -237,9 +237,9 @@ const PIECES: &[&str] = &[
     "abc",
 ];
 
-/// Fields of a response and its body, the response as it is written, and the state of the connection afterwards.
+/// Each row: the head and the body of a response, the rewritten response, and the state of the connection afterwards.
 const RESPONSES: &[(&str, &str, &str, End)] = &[
-    // A length.
+    // Responses with a length.
     ("1.1 200 OK\r\ncontent-length: 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
     ("1.1 500\r\ncontent-length: 0", "", "1.1 500 \r\ncontent-length: 0\n\n", Reusable),
     ("1.1 200 \r\ncontent-length : 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
@@ -247,7 +247,7 @@ const RESPONSES: &[(&str, &str, &str, End)] = &[
     ("1.1 200 \r\ncontent-length: 2, 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
     ("1.1 200 \r\ncontent-length: 3", "ok", "1.1 200 \r\ncontent-length: 3\n\nok", Due),
     ("1.1 200 gr\u{fc}n \r\ncontent-length: 0", "", "1.1 200 \r\ncontent-length: 0\n\n", Reusable),
-    // Chunks, with extensions and trailers.
+    // Chunked bodies, with extensions and trailers.
     (
         "1.1 200 \r\ntransfer-encoding: Chunked",
         "2\r\nok\r\n0\r\n\r\n",
@@ -272,7 +272,7 @@ const RESPONSES: &[(&str, &str, &str, End)] = &[
         "1.1 200 \r\nconnection: close\r\ntransfer-encoding: chunked\n\nok(end)",
         Ended,
     ),
-    // No length: the body ends with the connection.
+    // Responses without a length: the body ends with the connection.
     ("1.1 200 \r\nx: y", "ok", "1.0 200 \r\nx: y\r\nconnection: close\n\nok", Due),
     ("1.1 200 \r\ntransfer-encoding: gzip", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
     (
@@ -282,11 +282,11 @@ const RESPONSES: &[(&str, &str, &str, End)] = &[
         Due,
     ),
     ("1.0 200 \r\nconnection: keep-alive", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
-    // Never a body.
+    // Statuses whose responses never have a body.
     ("1.1 204 \r\ncontent-length: 7", "", "1.1 204 \r\ncontent-length: 0\n\n", Reusable),
     ("1.1 304 \r\ntransfer-encoding: chunked", "", "1.1 304 \r\ncontent-length: 0\n\n", Reusable),
     ("1.1 204 \r\ncontent-length: 2", "ok", "1.1 204 \r\ncontent-length: 0\n\n", Ended),
-    // The connection.
+    // The field `connection`.
     (
         "1.1 200 \r\nconnection: x, Close\r\ncontent-length: 2",
         "ok",
@@ -311,7 +311,7 @@ const RESPONSES: &[(&str, &str, &str, End)] = &[
         "1.1 200 \r\ncontent-length: 2\n\nok",
         Reusable,
     ),
-    // Bytes that no request asked for.
+    // Bytes after the response that no request asked for.
     ("1.1 200 \r\ncontent-length: 2", "ok\n", "1.1 200 \r\ncontent-length: 2\n\nok", Ended),
     (
         "1.1 500 \r\ncontent-length: 2",

@@ -49,7 +49,7 @@ impl AccountQueues {
         }
     }
 
-    /// Whether the account may queue another delivery in this worker.
+    /// Returns true if the account may queue another delivery in this worker.
     ///
     /// `free` is the number of further deliveries that fit into the memory of all workers together. The limit of an
     /// account in one worker is `free` divided by the number of workers. Each queued delivery reduces `free`, and so
@@ -70,8 +70,8 @@ impl AccountQueues {
     /// Returns all full targets, or `None` if the set of full targets has not changed since the last call.
     ///
     /// The targets of an account are no longer full when the account uses at most half of its limit and can queue
-    /// `claim_room` further deliveries. This happens before its queues are empty, so that the targets stay busy until
-    /// the next claim.
+    /// `claim_room` further deliveries. Usually this happens before its queues are empty, so that the targets stay busy
+    /// until the next claim. The targets of an account without queued deliveries are never full.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);

@@ -38,8 +38,9 @@ impl TargetQueues {
     /// connection.
     ///
     /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
-    /// others. An unstable target therefore causes little work in the database. If the breaker closes, up to
-    /// `expedite_max` deliveries are expedited, so that enough are left if other nodes claim a part of them.
+    /// others. An unstable target therefore causes little work in the database. A response that closes the breaker
+    /// expedites up to `expedite_max` deliveries. This node then has enough deliveries for the target, even if other
+    /// nodes claim a part of them.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,

@@ -57,12 +57,12 @@ impl TargetState {
         }
     }
 
-    /// Whether the target was read so recently that an attempt may start.
+    /// Returns true if the target was read so recently that an attempt may start.
     pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
         self.target_read_at <= now && now.since(self.target_read_at) < TARGET_AGE_MAX
     }
 
-    /// Whether deliveries are queued, and the target must be read again soon.
+    /// Returns true if deliveries are queued, and the target must be read again soon.
     pub(super) fn needs_refresh(&self, now: Timestamp) -> bool {
         let is_recent = self.target_read_at <= now && now.since(self.target_read_at) < REFRESH_AGE;
         !self.queue.is_empty() && !is_recent
@@ -78,8 +78,8 @@ impl TargetState {
         })
     }
 
-    /// Whether the target may start another request. `free_slots` is the number of requests that the worker may still
-    /// start.
+    /// Returns whether the target may start another request. `free_slots` is the number of requests that the worker may
+    /// still start.
     ///
     /// - always, if the target has no request in flight
     /// - never, if an untried or unresponsive target has a request in flight

@@ -115,7 +115,7 @@ fn hanging_targets_leave_slots_for_responsive_ones() {
         targets.finish(*id, slot, HealthSign::NoResponse, NOW);
         push(&mut targets, u16::try_from(id_number(*id)).unwrap(), 1);
     }
-    // The next 32 untried targets, and a quarter of the slots for the 32 unresponsive ones.
+    // 32 further untried targets start, and 16 of the 32 unresponsive targets: a quarter of the 64 slots.
     assert_eq!(start(&mut targets).len(), 48);
     push(&mut targets, 1, 0);
     assert_eq!(ids(&start(&mut targets)), [webhook_id(1)]);

@@ -11,7 +11,8 @@ use crate::housekeeping::{
     partitions::first_id,
 };
 
-/// A clock that is behind by a whole partition costs an exact quota, but no envelope and no bounce.
+/// If the clock of a node is behind by a whole partition, the stored bytes of a sender stay too high. But no envelope
+/// is left over, and no bounce is lost.
 #[test]
 fn an_envelope_below_the_released_ones_keeps_its_bytes_in_the_quota() {
     let (db, start) = extended();
@@ -19,7 +20,7 @@ fn an_envelope_below_the_released_ones_keeps_its_bytes_in_the_quota() {
     let half = start.plus(HOUR / 2);
     send(&db, &to, start);
     send(&db, &to, half);
-    // Not counted yet, so the partition stays after the release.
+    // The envelopes are not in the daily counts yet, so the partition stays after the release.
     purge(&db, start.plus(HOUR));
     for late in [at(1000), half.plus(HOUR / 4)] {
         send(&db, &to, late);
@@ -41,7 +42,7 @@ fn rows_of_an_older_partition_are_released_once() {
     send(&db, &to, at(1000));
     send(&db, &to, start);
     db.execute("DELETE FROM deliveries; UPDATE usage SET stored_bytes = 100").unwrap();
-    // Not counted yet, so that both stay after the release.
+    // The envelopes are not in the daily counts yet, so both stay after the release.
     for _ in 0..3 {
         purge(&db, start.plus(HOUR));
     }
@@ -63,7 +64,7 @@ fn deleting_rows_and_a_revocation_do_not_deadlock() {
     revocation.lock_key(&key.id).unwrap();
     thread::scope(|scope| {
         let purge = scope.spawn(|| {
-            // A single attempt: a deadlock would be repeated otherwise.
+            // Makes a single attempt. `write` would repeat the transaction after a deadlock, and so hide the deadlock.
             let mut purge = db.begin(Relaxed)?;
             purge.purge_envelopes(at(2000), at(9), 9)?;
             purge.commit()

@@ -102,8 +102,8 @@ impl PrivateKey {
     }
 }
 
-/// Computes X25519. For a public key of small order, `graviola` returns an error. Returns zero in this case, because
-/// X-Wing accepts such keys and X25519 gives zero for them.
+/// Computes X25519. For a public key of small order, `graviola` returns an error, but this function returns zero:
+/// X-Wing accepts such keys, and the result of X25519 is zero for them.
 fn agree(own: &X25519Private, other: &[u8; 32]) -> Secret {
     let agreed = own.diffie_hellman(&X25519Public::from_array(other));
     agreed.map_or_else(|_| Secret::default(), |agreed| Zeroizing::new(agreed.0))

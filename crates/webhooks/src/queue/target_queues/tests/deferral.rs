@@ -16,7 +16,7 @@ fn an_opening_breaker_defers_the_queue() {
     assert_eq!(targets.counts(), QueueCounts { queued: 0, open_breakers: 1 });
     let released: Vec<_> =
         targets.take_to_release().iter().map(|(_, deferral)| deferral.from).collect();
-    // The probe is due after 5 s, the others after it.
+    // The probe is due after 5 s, and the other deliveries are due after the probe.
     assert_eq!(released, [after(5), after(40), after(40)]);
 
     push(&mut targets, 1, 9);
