@@ -1,12 +1,15 @@
 """The helpers for Flask and FastAPI, with a service in memory."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import io
 import json
+import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import fastapi
 import flask
@@ -89,6 +92,52 @@ class Receiving(unittest.TestCase):
             receiver = Receiver(client, Webhook(SECRET), lambda opened: received.append(opened.message), seen=table)
             self.assertEqual(receiver.receive(*signed()), 204)
         self.assertEqual((received, table), (["Noon."], {"env_1"}))
+
+    def test_a_repeated_event_succeeds_only_after_the_first_request(self):
+        running, release, received = threading.Event(), threading.Event(), []
+
+        def on_envelope(opened):
+            received.append(opened.message)
+            running.set()
+            if len(received) == 1:
+                release.wait(30)
+                raise RuntimeError("a fault of the program")
+
+        client = Sealpost("https://sealpost.test", token="kt_1")
+        client._http._transport = httpx.MockTransport(open_envelope)
+        receiver, event = Receiver(client, Webhook(SECRET), on_envelope), signed()
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(receiver.receive, *event)
+            running.wait(30)
+            self.assertEqual(receiver.receive(*event), 503)
+            release.set()
+            self.assertRaises(RuntimeError, first.result)
+        self.assertEqual([receiver.receive(*event), receiver.receive(*event)], [204, 204])
+        self.assertEqual(len(received), 2)
+
+    def test_a_repeated_event_succeeds_only_after_the_first_task(self):
+        received = []
+
+        async def main():
+            running, release = asyncio.Event(), asyncio.Event()
+
+            async def on_envelope(opened):
+                received.append(opened.message)
+                running.set()
+                if len(received) == 1:
+                    await release.wait()
+
+            client = AsyncSealpost("https://sealpost.test", token="kt_1")
+            client._http._transport = httpx.MockTransport(open_envelope)
+            receiver, event = AsyncReceiver(client, Webhook(SECRET), on_envelope), signed()
+            first = asyncio.create_task(receiver.receive(*event))
+            await running.wait()
+            second = await receiver.receive(*event)
+            release.set()
+            return await first, second, await receiver.receive(*event)
+
+        self.assertEqual(asyncio.run(main()), (204, 503, 204))
+        self.assertEqual(len(received), 1)
 
     def test_fastapi(self):
         received = []

@@ -1,6 +1,7 @@
 """The relay, against a server in this process that speaks the protocol of the service."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import threading
@@ -9,16 +10,18 @@ from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from unittest import mock
 
+import anyio
 import httpx
 from test_receiving import OPENED, SECRET, signed
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 from websockets.sync.server import serve
 
-from sealpost import AsyncReceiver, AsyncSealpost, Login, Receiver, RelayResponse, Sealpost, Webhook
+from sealpost import ApiError, AsyncReceiver, AsyncSealpost, Login, Receiver, RelayResponse, Sealpost, Webhook
 from sealpost.exceptions import KeyInactive, QuotaExceeded, Unauthorized, WebhookNotFound
 from sealpost.models import EnvelopeReceived
-from sealpost.relay import Disconnected, pause_after
+from sealpost.relay import Delivery, Disconnected, pause_after
+from sealpost.sockets import AsyncWorkers, Workers
 
 logging.getLogger("sealpost.relay").addHandler(logging.NullHandler())
 TIMEOUT_S = 30
@@ -74,6 +77,24 @@ class FakeRelay:
 def frame(number, event=None):
     headers, body = event or signed(f"env_{number}")
     return json.dumps({"delivery": str(number), "headers": headers, "body": body.decode()})
+
+
+@contextlib.contextmanager
+def drains():
+    """Sets the event when a relay begins to wait for its handlers."""
+    draining = threading.Event()
+    with contextlib.ExitStack() as patches:
+        for workers in (AsyncWorkers, Workers):
+
+            def drain(self, original=workers.drain):
+                draining.set()
+                return original(self)
+
+            patches.enter_context(mock.patch.object(workers, "drain", drain))
+        try:
+            yield draining
+        finally:
+            draining.set()
 
 
 def answers(connection, count):
@@ -201,12 +222,18 @@ class Threads(unittest.TestCase):
 
     def test_an_ended_session_is_renewed(self):
         rejected = (401, "UNAUTHORIZED")
-        ended = lambda connection: connection.close(1008, "the session has ended")  # noqa: E731
-        with FakeRelay(rejected, ended, lambda connection: None) as fake:
+        ended = lambda connection: connection.close(1008, "the session or API token has ended")  # noqa: E731
+        with FakeRelay(rejected, ended, rejected, lambda connection: None) as fake:
             self.run_until_the_end(fake, self.connect(fake, lambda event: None))
-        self.assertEqual(fake.tokens, ["Bearer st_1", "Bearer st_2", "Bearer st_3"])
+        self.assertEqual(fake.tokens, ["Bearer st_1", "Bearer st_2", "Bearer st_2", "Bearer st_3"])
         with FakeRelay(rejected, rejected) as fake, self.assertRaises(Unauthorized):
             self.run_until_the_end(fake, self.connect(fake, lambda event: None))
+
+    def test_a_session_outlives_a_silent_connection(self):
+        silent = lambda connection: connection.close(1008, "the receiver was silent for 60 seconds")  # noqa: E731
+        with FakeRelay(silent, silent, lambda connection: None) as fake:
+            self.run_until_the_end(fake, self.connect(fake, lambda event: None))
+        self.assertEqual(fake.tokens, ["Bearer st_1"] * 3)
 
     def test_stopping_waits_for_running_handlers(self):
         running, release = threading.Semaphore(0), threading.Event()
@@ -231,6 +258,57 @@ class Threads(unittest.TestCase):
         self.assertEqual(self.results, [False, 32])
 
 
+    def test_a_final_refusal_waits_for_running_handlers(self):
+        running = threading.Event()
+
+        def deliver(connection):
+            connection.send(frame(1))
+            running.wait(TIMEOUT_S)
+            connection.close(1011)
+
+        with drains() as draining:
+
+            def handle(event):
+                running.set()
+                draining.wait(TIMEOUT_S)
+                self.results.append(event.id)
+
+            with FakeRelay(deliver, (404, "WEBHOOK_NOT_FOUND")) as fake, self.assertRaises(WebhookNotFound):
+                self.run_relay(self.connect(fake, handle, token="kt_1"))
+            self.assertEqual(self.results, ["env_1"])
+
+    def test_a_delivery_of_a_lost_connection_is_not_started(self):
+        running, release = threading.Semaphore(0), threading.Event()
+
+        def lose(connection):
+            for number in range(33):
+                connection.send(frame(number))
+            for _ in range(32):
+                running.acquire(timeout=TIMEOUT_S)
+            connection.close(1011)
+            release.set()
+
+        def handle(event):
+            self.results.append(event.id)
+            running.release()
+            release.wait(TIMEOUT_S)
+
+        with FakeRelay(lose, lambda connection: None) as fake:
+            self.run_until_the_end(fake, self.connect(fake, handle))
+        self.assertEqual(len(self.results), 32)
+
+    def test_a_response_that_cannot_be_sent_is_a_failure(self):
+        def deliver(connection):
+            connection.send(frame(1))
+            self.results.append(answers(connection, 1))
+
+        with FakeRelay(deliver) as fake, self.assertLogs("sealpost.relay", "ERROR"):
+            relay = self.connect(fake, lambda event: None)
+            relay._handle = self.function(lambda headers, body: RelayResponse(200, body=7))
+            self.run_until_the_end(fake, relay)
+        self.assertEqual(self.results, [{"1": 500}])
+
+
 class EventLoop(Threads):
     """The asynchronous client passes the same tests. Its handlers wait in threads."""
 
@@ -248,6 +326,100 @@ class EventLoop(Threads):
             await relay.run()
 
         asyncio.run(run())
+
+
+class Cancellation(unittest.TestCase):
+    """The end of the task of an asynchronous relay."""
+
+    def connect(self, fake, handle):
+        client = AsyncSealpost(fake.url, token="kt_1")
+        return client.relay("wh_1", handle, webhook=Webhook(SECRET))
+
+    def check(self, run_and_cancel):
+        received, handled = [], []
+
+        def deliver(connection):
+            connection.send(frame(1))
+            received.append(answers(connection, 1))
+
+        async def main(fake, draining):
+            running = asyncio.Event()
+
+            async def handle(event):
+                running.set()
+                await asyncio.to_thread(draining.wait, TIMEOUT_S)
+                for _ in range(100):  # More turns of the event loop than an early end of the relay takes.
+                    await asyncio.sleep(0)
+                handled.append(event.id)
+
+            await run_and_cancel(self.connect(fake, handle), running)
+            self.assertEqual(handled, ["env_1"])
+
+        with drains() as draining, FakeRelay(deliver) as fake:
+            asyncio.run(main(fake, draining))
+            fake.ended.wait(TIMEOUT_S)
+        self.assertEqual(received, [{"1": 204}])
+
+    def test_a_canceled_task_answers_first(self):
+        async def run_and_cancel(relay, running):
+            task = asyncio.create_task(relay.run())
+            await running.wait()
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        self.check(run_and_cancel)
+
+    def test_a_canceled_scope_answers_first(self):
+        async def run_and_cancel(relay, running):
+            async with anyio.create_task_group() as group:
+                group.start_soon(relay.run)
+                await running.wait()
+                group.cancel_scope.cancel()
+
+        self.check(run_and_cancel)
+
+    def test_a_handler_that_runs_too_long_is_canceled(self):
+        ended = []
+
+        async def handle(event):
+            try:
+                relay.stop()
+                await asyncio.Event().wait()
+            finally:
+                ended.append(event.id)
+
+        async def main():
+            await relay.run()
+            self.assertEqual(ended, ["env_1"])
+
+        with FakeRelay(lambda connection: connection.send(frame(1))) as fake:
+            relay = self.connect(fake, handle)
+            with mock.patch("sealpost.sockets.DRAIN_MAX_S", 0), self.assertLogs("sealpost.relay", "WARNING"):
+                asyncio.run(main())
+
+
+class Waits(unittest.TestCase):
+    def test_a_requested_wait_has_whole_seconds_rounded_up(self):
+        delivery = Delivery("1", {}, b"")
+        for wait_s, sent in ((0, 0), (0.2, 1), (7, 7), (7.5, 8), (float("inf"), 10**9), (10**400, 10**9)):
+            answer = json.loads(delivery.answer(RelayResponse(503, retry_after_s=wait_s)))
+            self.assertEqual(answer, {"delivery": "1", "status": 503, "retry_after": sent})
+
+    def test_a_header_may_have_a_fraction_and_any_length(self):
+        request = httpx.Request("GET", "https://sealpost.test")
+        for text, seconds in (
+            ("0", 0.0),
+            ("0.5", 0.5),
+            ("9" * 400, float("inf")),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+            ("Thu, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+            ("-5", None),
+            ("soon", None),
+        ):
+            with self.subTest(text):
+                response = httpx.Response(503, headers={"Retry-After": text}, request=request)
+                self.assertEqual(ApiError(response, {}).retry_after_s, seconds)
 
 
 class Pauses(unittest.TestCase):

@@ -85,8 +85,9 @@ function networkCode(error: unknown): string {
 /** Returns the milliseconds of a `Retry-After` header, which is a number or a date. */
 function milliseconds(retryAfter: string | null): number | undefined {
   if (retryAfter === null) return undefined;
-  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;
-  const date = Date.parse(retryAfter);
+  if (/^\d+(\.\d+)?$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
+  // A date begins with its weekday. `Date.parse` accepts other texts too, and even negative numbers.
+  const date = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 

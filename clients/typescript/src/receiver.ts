@@ -20,10 +20,16 @@ export interface ReceiverOptions {
   seen?: Seen;
 }
 
-/** Verifies webhook requests, opens their envelopes, and passes each to your program once. */
+/**
+ * Verifies webhook requests, opens their envelopes, and passes each to your program once.
+ *
+ * An event that arrives again while it is processed in this process gets 503, and the service sends it again later.
+ */
 export class Receiver {
   readonly #options: ReceiverOptions;
   readonly #seen: Seen;
+  /** The ids of the events that are processed now. */
+  readonly #inProcess = new Set<string>();
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
@@ -39,15 +45,19 @@ export class Receiver {
       if (fault instanceof InvalidSignature) return 401;
       throw fault;
     }
-    if (await this.#seen.has(event.id)) return 204;
+    if (this.#inProcess.has(event.id)) return 503;
+    this.#inProcess.add(event.id);
     try {
+      if (await this.#seen.has(event.id)) return 204;
       await this.#process(event);
+      await this.#seen.add(event.id);
+      return 204;
     } catch (fault) {
       if (isTemporary(fault)) return 503;
       throw fault;
+    } finally {
+      this.#inProcess.delete(event.id);
     }
-    await this.#seen.add(event.id);
-    return 204;
   }
 
   /** A handler for Fetch: Deno, Bun, service workers, and routes of many frameworks. */

@@ -2,13 +2,14 @@ import WebSocket from "ws";
 
 import type { Sealpost } from "./client.js";
 import { ApiError, InvalidSignature, Unreachable } from "./errors.js";
+import { TIMER_MAX_MS } from "./retry.js";
 import { errorOf } from "./transport.js";
 import type { Event, Webhook } from "./webhook.js";
 
 /** The response to a delivery. It means the same as a response to a POST request. */
 export interface RelayResponse {
   status: number;
-  /** Seconds before the next attempt, for status 429 and 503. */
+  /** Seconds before the next attempt, for status 429 and 503. Rounded up to whole seconds. */
   retryAfterS?: number;
   /** The body of the response, for the delivery log. */
   body?: string;
@@ -65,7 +66,7 @@ export class Relay {
     this.#handler = handler;
   }
 
-  /** Ends `run` when the running handlers have ended. */
+  /** Ends `run` after the running handlers. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -73,17 +74,28 @@ export class Relay {
   /**
    * Passes deliveries to the handler until `stop` is called, and connects again if a connection ends.
    *
-   * Throws `ApiError` if the service refuses the connection, for example because the webhook is deleted.
+   * Connects again after every close code. If the reason is permanent, the service refuses the next connection.
+   * Throws `ApiError` if the service refuses the connection, for example because the webhook is deleted. On each way out,
+   * waits for the running handlers for at most 15 seconds.
    */
   async run(): Promise<void> {
+    const workers = new Workers();
+    try {
+      await this.#run(workers);
+    } finally {
+      await workers.drain();
+    }
+  }
+
+  async #run(workers: Workers): Promise<void> {
     const { signal } = this.#stopping;
     let wasConnected = false;
     for (let failures = 0; !signal.aborted; ) {
       const began = performance.now();
       try {
-        const connection = await this.#connect();
+        const socket = await this.#connect();
         wasConnected = true;
-        await this.#receive(connection);
+        await this.#receive(socket, workers);
       } catch (fault) {
         // The service may still count lost connections of this client, and refuse a connection over the limit.
         if (!isTemporary(fault) && !(wasConnected && isOverLimit(fault))) throw fault;
@@ -97,7 +109,7 @@ export class Relay {
   }
 
   /** Opens a connection. Logs in again after a 401. */
-  async #connect(): Promise<Connection> {
+  async #connect(): Promise<WebSocket> {
     const { transport } = this.#client;
     const url = new URL(`${transport.url}/v1/webhooks/relay`);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
@@ -108,7 +120,7 @@ export class Relay {
       const token = session === undefined ? {} : { Authorization: `Bearer ${await session}` };
       const headers = { ...key, ...token };
       try {
-        return new Connection(await opened(url, headers), () => transport.discard(session));
+        return await opened(url, headers);
       } catch (fault) {
         const isRejected = fault instanceof ApiError && fault.status === 401;
         if (!isRejected || !isFirst || !transport.discard(session)) throw fault;
@@ -117,10 +129,11 @@ export class Relay {
   }
 
   /** Passes the deliveries of one connection to the handler. */
-  async #receive({ socket, discard }: Connection): Promise<void> {
+  async #receive(socket: WebSocket, workers: Workers): Promise<void> {
     const { signal } = this.#stopping;
-    const running = new Set<Promise<void>>();
-    const ended = new Promise<number>((resolve) => socket.on("close", resolve));
+    const ended = new Promise<string>((resolve) => {
+      socket.on("close", (code, reason) => resolve(`${code} ${reason.toString()}`.trim()));
+    });
     socket.on("error", () => {}); // The connection closes after an error.
     let silence: NodeJS.Timeout | undefined;
     const expectFrame = () => {
@@ -136,66 +149,73 @@ export class Relay {
     };
     const waiting: Delivery[] = [];
     const next = () => {
-      while (running.size < IN_FLIGHT_MAX && !signal.aborted) {
+      // Without a connection, the service sends the waiting deliveries again.
+      while (!workers.isFull && !signal.aborted && socket.readyState === WebSocket.OPEN) {
         const delivery = waiting.shift();
         if (delivery === undefined) return resume();
-        const work = this.#answer(socket, delivery).finally(() => {
-          running.delete(work);
-          next();
-        });
-        running.add(work);
+        workers.start(() => this.#answer(socket, delivery));
       }
     };
+    workers.onEnd = next;
     socket.on("message", (data) => {
       const delivery = deliveryOf(String(data));
       if (delivery !== undefined) waiting.push(delivery);
-      if (running.size >= IN_FLIGHT_MAX) socket.pause();
+      if (workers.isFull) socket.pause();
       expectFrame();
       next();
     });
     resume();
-    const stopped = new Promise<undefined>((resolve) => {
-      if (signal.aborted) resolve(undefined);
-      signal.addEventListener("abort", () => resolve(undefined), { once: true });
-    });
-    const code = await Promise.race([ended, stopped]);
-    if (code === undefined) {
-      const drained = new AbortController();
-      void Promise.allSettled(running).then(() => drained.abort());
-      await pause(DRAIN_MAX_MS, drained.signal);
+    const end = await unlessAborted(ended, signal);
+    if (end === undefined) {
+      await workers.drain();
+      clearTimeout(silence);
       socket.resume(); // Reads the close frame of the service.
       socket.close();
+      await within(CLOSE_MAX_MS, ended);
+      socket.terminate();
       return;
     }
-    if (code === POLICY_VIOLATION) discard();
-    throw new Disconnected(`the connection ended with code ${code}`);
+    clearTimeout(silence);
+    throw new Disconnected(`the connection ended with code ${end}`);
   }
 
   async #answer(socket: WebSocket, { id, headers, body }: Delivery): Promise<void> {
-    let responded: Responded = 500;
+    let answer = answerTo(id, 500);
     try {
-      responded = await this.#handler(headers, body);
+      answer = answerTo(id, await this.#handler(headers, body));
     } catch (fault) {
-      if (fault instanceof InvalidSignature) responded = 401;
+      if (fault instanceof InvalidSignature) answer = answerTo(id, 401);
       // The members of an error can contain credentials.
       else console.error("sealpost: the handler failed:", fault instanceof Error ? fault.stack : fault);
     }
     // Without a connection, the service sends the delivery again.
-    if (socket.readyState !== WebSocket.OPEN) return;
-    const response = typeof responded === "number" ? { status: responded } : responded;
-    const { status, retryAfterS: retry_after, body: text } = response;
-    // The log keeps 1,024 bytes, and a longer frame may be refused.
-    const excerpt = text?.slice(0, 1024).replace(/[\uD800-\uDBFF]$/, "");
-    socket.send(JSON.stringify({ delivery: id, status, retry_after, body: excerpt }));
+    if (socket.readyState === WebSocket.OPEN) socket.send(answer);
   }
 }
 
-/** A connection, and a function that removes its rejected session. */
-class Connection {
-  constructor(
-    readonly socket: WebSocket,
-    readonly discard: () => boolean,
-  ) {}
+/** Runs a limited number of handlers, also across connections. */
+class Workers {
+  /** Called after the end of each handler. */
+  onEnd = () => {};
+  readonly #running = new Set<Promise<void>>();
+
+  get isFull(): boolean {
+    return this.#running.size >= IN_FLIGHT_MAX;
+  }
+
+  start(work: () => Promise<void>): void {
+    const running = work().finally(() => {
+      this.#running.delete(running);
+      this.onEnd();
+    });
+    this.#running.add(running);
+  }
+
+  /** Waits for the running handlers. Does not wait a second time for those that take too long. */
+  async drain(): Promise<void> {
+    await within(DRAIN_MAX_MS, Promise.allSettled(this.#running));
+    this.#running.clear();
+  }
 }
 
 /** A connection failed or ended. */
@@ -205,6 +225,17 @@ interface Delivery {
   id: string;
   headers: Record<string, string>;
   body: Uint8Array;
+}
+
+/** Returns the frame of an answer. */
+function answerTo(id: string, responded: Responded): string {
+  const response = typeof responded === "number" ? { status: responded } : responded;
+  const { status, retryAfterS, body } = response;
+  // JSON has no infinity.
+  const retry_after = retryAfterS === undefined ? undefined : Math.ceil(Math.min(retryAfterS, Number.MAX_SAFE_INTEGER));
+  // The log keeps 1,024 bytes, and a longer frame may be refused.
+  const excerpt = body?.slice(0, 1024).replace(/[\uD800-\uDBFF]$/, "");
+  return JSON.stringify({ delivery: id, status, retry_after, body: excerpt });
 }
 
 /** Returns undefined for a frame that this version of the package does not know. */
@@ -267,19 +298,42 @@ function isOverLimit(fault: unknown): boolean {
 function pauseAfter(failures: number, fault: unknown): number {
   const doubled = Math.min(PAUSE_FIRST_MS * 2 ** (failures - 1), PAUSE_MAX_MS) * (1 - Math.random() / 2);
   const backoff = isOverLimit(fault) ? PAUSE_MAX_MS : doubled;
-  return Math.max(backoff, fault instanceof ApiError ? (fault.retryAfterMs ?? 0) : 0);
+  const asked = fault instanceof ApiError ? (fault.retryAfterMs ?? 0) : 0;
+  return Math.min(Math.max(backoff, asked), TIMER_MAX_MS);
 }
 
-/** Waits until the time is over or the signal is aborted. */
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits until the time is over or the signal is aborted. Removes its listener, because the signal lives longer. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", end);
       resolve();
     };
     const timer = setTimeout(end, ms);
-    signal?.addEventListener("abort", end, { once: true });
+    signal.addEventListener("abort", end);
   });
+}
+
+/** Returns the result, or undefined if the signal is aborted first. Removes its listener. */
+async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  let end = () => {};
+  const aborted = new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
+  signal.addEventListener("abort", end);
+  try {
+    return await Promise.race([result, aborted]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/** Waits for the end of the work, at most this long. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([work, elapsed]);
+  clearTimeout(timer);
 }
 
 const IN_FLIGHT_MAX = 32;
@@ -289,11 +343,11 @@ const PAUSE_MAX_MS = 30_000;
 const STABLE_MS = 60_000;
 /** Longest wait for running handlers at the end. */
 const DRAIN_MAX_MS = 15_000;
+/** Longest wait for the close frame of the service. */
+const CLOSE_MAX_MS = 1_000;
 const HANDSHAKE_MS = 10_000;
 /** Longest time without a frame. The service sends a ping every 20 seconds. */
 const SILENCE_MAX_MS = 60_000;
 const FRAME_BYTES_MAX = 1024 * 1024;
 /** Statuses that another try does not change. */
 const REFUSED = new Set([400, 401, 403, 404]);
-/** The close code after the end of the session, and after the webhook was deleted, paused or disabled. */
-const POLICY_VIOLATION = 1008;

@@ -20,7 +20,7 @@ export function pauseBeforeRetry(options: RetryOptions, tries: number, fault: Ap
   const backoff = Math.min(firstPauseMs * 2 ** (tries - 1), pauseMaxMs) * (1 - Math.random() / 2);
   const asked = fault instanceof ApiError ? fault.retryAfterMs : undefined;
   if (asked !== undefined && asked > retryAfterMaxMs) return undefined;
-  return Math.max(backoff, asked ?? 0);
+  return Math.min(Math.max(backoff, asked ?? 0), TIMER_MAX_MS);
 }
 
 /** Returns whether another try can succeed and repeats no effect. */
@@ -52,4 +52,6 @@ function isRepeatable({ method, url, headers }: SentRequest): boolean {
   return method === "GET" || headers.has("Idempotency-Key") || REPEATABLE.some((suffix) => path.endsWith(suffix));
 }
 
+/** The longest time of a timer, 24 days. A longer timer would end at once. */
+export const TIMER_MAX_MS = 2 ** 31 - 1;
 const TEMPORARY = new Set([408, 429, 500, 502, 503, 504]);

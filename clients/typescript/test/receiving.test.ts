@@ -125,6 +125,30 @@ test("a store of the program remembers events", async () => {
   assert.deepEqual([received, [...table]], [["Noon."], ["env_1"]]);
 });
 
+test("a repeated event succeeds only after the first request", async () => {
+  let calls = 0;
+  let start = () => {};
+  let release = () => {};
+  const started = new Promise<void>((resolve) => (start = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const client = new Sealpost({ url: "https://sealpost.test", token: "kt_1", fetch: async () => Response.json({ message: "Noon." }) });
+  const onEnvelope = async () => {
+    start();
+    if (++calls > 1) return;
+    await released;
+    throw new Error("a fault of the program");
+  };
+  const subject = new Receiver({ client, webhook: new Webhook(SECRET), onEnvelope });
+  const { headers, body } = signed("env_1");
+  const receive = () => subject.receive(headers, new TextEncoder().encode(body));
+  const first = receive();
+  await started;
+  assert.equal(await receive(), 503);
+  release();
+  await assert.rejects(first, /a fault of the program/);
+  assert.deepEqual([await receive(), await receive(), calls], [204, 204, 2]);
+});
+
 test("the handler for Fetch", async () => {
   const { received, receiver: subject } = receiver();
   await check((request) => subject.fetch(new Request("https://example.com/hook", request)), received);

@@ -1,6 +1,6 @@
 // The relay, against a server in this process that speaks the protocol of the service.
 import assert from "node:assert/strict";
-import { on, once } from "node:events";
+import { getEventListeners, on, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -125,6 +125,21 @@ test("a response can have more than a status", async (context) => {
   assert.deepEqual(received, [{ delivery: "1", status: 503, retry_after: 7, body: "busy" }]);
 });
 
+test("a requested wait has whole seconds, rounded up", async (context) => {
+  const received: unknown[] = [];
+  const waits = [0, 0.2, 7.5, Number.POSITIVE_INFINITY];
+  const { client, run } = await fakeRelay(context, async (socket) => {
+    for (const number of waits.keys()) {
+      socket.send(frame(number));
+      const [data] = await once(socket, "message");
+      received.push(JSON.parse(String(data)).retry_after);
+    }
+  });
+  const responses = waits.map((retryAfterS) => ({ status: 503, retryAfterS }));
+  await run(relay(client(), "wh_1", () => responses.shift() ?? 500));
+  assert.deepEqual(received, [0, 1, 8, Number.MAX_SAFE_INTEGER]);
+});
+
 test("a lost connection is opened again", async (context) => {
   const { setTimeout } = globalThis;
   let statuses: Answers = {};
@@ -207,12 +222,21 @@ test("a refusal ends the relay", async (context) => {
 });
 
 test("an ended session is renewed", async (context) => {
-  const ended = async (socket: WebSocket) => socket.close(1008, "the session has ended");
-  const renewed = await fakeRelay(context, REJECTED, ended, async () => {});
+  const ended = async (socket: WebSocket) => socket.close(1008, "the session or API token has ended");
+  const renewed = await fakeRelay(context, REJECTED, ended, REJECTED, async () => {});
   await renewed.run(relay(renewed.client(), "wh_1", onEvent, options));
-  assert.deepEqual(renewed.tokens(), ["Bearer st_1", "Bearer st_2", "Bearer st_3"]);
+  assert.deepEqual(renewed.tokens(), ["Bearer st_1", "Bearer st_2", "Bearer st_2", "Bearer st_3"]);
   const refused = await fakeRelay(context, REJECTED, REJECTED);
   await assert.rejects(refused.run(relay(refused.client(), "wh_1", onEvent, options)), Unauthorized);
+});
+
+test("a session outlives a silent connection", async (context) => {
+  const warnings = context.mock.method(console, "warn", () => {});
+  const silent = async (socket: WebSocket) => socket.close(1008, "the receiver was silent for 60 seconds");
+  const { client, run, tokens } = await fakeRelay(context, silent, async () => {});
+  await run(relay(client(), "wh_1", onEvent, options));
+  assert.deepEqual(tokens(), ["Bearer st_1", "Bearer st_1"]);
+  assert.match(String(warnings.mock.calls[0]?.arguments), /code 1008 the receiver was silent for 60 seconds; connecting again/);
 });
 
 test("stopping waits for running handlers, at most 32", async (context) => {
@@ -236,4 +260,94 @@ test("stopping waits for running handlers, at most 32", async (context) => {
   await ended;
   assert.equal(Object.keys(statuses).length, 32);
   assert.equal(running, 32);
+});
+
+test("a final refusal waits for running handlers", async (context) => {
+  let start = () => {};
+  const started = new Promise<void>((resolve) => (start = resolve));
+  const handled: string[] = [];
+  const { client, run, requests } = await fakeRelay(
+    context,
+    async (socket) => {
+      socket.send(frame(1));
+      await started;
+      socket.close(1011);
+    },
+    [404, "WEBHOOK_NOT_FOUND"],
+  );
+  const { setTimeout } = globalThis;
+  let drains = () => {};
+  const draining = new Promise<void>((resolve) => (drains = resolve));
+  context.mock.method(globalThis, "setTimeout", (end: () => void, ms = 0) => {
+    if (ms === 15_000) drains();
+    return setTimeout(end, ms < 15_000 ? 0 : ms);
+  });
+  const handle = async ({ id }: Event) => {
+    start();
+    await draining;
+    await new Promise(setImmediate);
+    handled.push(id);
+  };
+  const subject = relay(client({ token: "kt_1", login: undefined }), "wh_1", handle, options);
+  await assert.rejects(run(subject), WebhookNotFound);
+  assert.deepEqual([handled, requests.length], [["env_1"], 2]);
+});
+
+test("the handlers of a lost connection count for the limit", async (context) => {
+  let running = 0;
+  let fill = () => {};
+  let release = () => {};
+  const full = new Promise<void>((resolve) => (fill = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let statuses: Answers = {};
+  const { client, run } = await fakeRelay(
+    context,
+    async (socket) => {
+      for (let number = 0; number < 32; number++) socket.send(frame(number));
+      await full;
+      socket.terminate();
+    },
+    async (socket) => {
+      const answered = answers(socket, 1, frame(40));
+      setTimeout(release, 100); // Time for a handler too many.
+      statuses = await answered;
+    },
+  );
+  let highest = 0;
+  let handled = 0;
+  const handle = async () => {
+    handled++;
+    highest = Math.max(highest, ++running);
+    if (running === 32) fill();
+    await released;
+    running--;
+  };
+  await run(relay(client(), "wh_1", handle, options));
+  assert.deepEqual([statuses, highest, handled], [{ 40: 204 }, 32, 33]);
+});
+
+test("a response that cannot be sent is a failure", async (context) => {
+  let statuses: Answers = {};
+  const { client, run } = await fakeRelay(context, async (socket) => {
+    statuses = await answers(socket, 1, frame(1));
+  });
+  const errors = context.mock.method(console, "error", () => {});
+  await run(relay(client(), "wh_1", (() => undefined) as unknown as () => number));
+  assert.deepEqual([statuses, errors.mock.callCount()], [{ 1: 500 }, 1]);
+});
+
+test("a relay that reconnects has only the listeners of its present wait", async (context) => {
+  const { setTimeout } = globalThis;
+  context.mock.method(globalThis, "setTimeout", (end: () => void, ms = 0) => setTimeout(end, ms < 15_000 ? 0 : ms));
+  const { addEventListener } = EventTarget.prototype;
+  const counts: number[] = [];
+  context.mock.method(EventTarget.prototype, "addEventListener", function (this: EventTarget, ...given: never[]) {
+    addEventListener.apply(this, given as unknown as Parameters<typeof addEventListener>);
+    if (this instanceof AbortSignal) counts.push(getEventListeners(this, "abort").length);
+  });
+  const lose = async (socket: WebSocket) => socket.close(1011);
+  const { client, run } = await fakeRelay(context, lose, lose, lose, async () => {});
+  await run(relay(client(), "wh_1", onEvent, options));
+  assert.ok(counts.length >= 6);
+  assert.equal(Math.max(...counts), 1);
 });

@@ -8,6 +8,7 @@ import { inspect } from "node:util";
 
 import { ApiError, Sealpost, type SealpostOptions, Unreachable } from "../src/index.js";
 import { BY_CODE, MonthlyLimitExceeded, WebhookNotFound } from "../src/generated/errors.js";
+import { pauseBeforeRetry } from "../src/retry.js";
 
 const LOGIN = { accountId: "acct_1", loginSecret: "ls_1" };
 const SENT = { envelope_id: "env_1" };
@@ -186,6 +187,16 @@ test("Retry-After is waited for", async () => {
   const later = service(problem(503, "SERVICE_UNAVAILABLE", { "Retry-After": date }));
   const isExpected = (fault: unknown) => fault instanceof ApiError && Math.abs((fault.retryAfterMs ?? 0) - 7_200_000) < 60_000;
   await assert.rejects(later.client().webhooks.delete("wh_1"), isExpected);
+});
+
+test("Retry-After may have a fraction and any length", () => {
+  const request = { method: "GET", url: "https://sealpost.test", headers: new Headers() };
+  const fault = (text: string) =>
+    new ApiError(request, new Response(null, { status: 503, headers: { "Retry-After": text } }), { code: "SERVICE_UNAVAILABLE" });
+  const found = ["0", "0.5", "0.0001", "9".repeat(400), "-5", "soon 5"].map((text) => fault(text).retryAfterMs);
+  assert.deepEqual(found, [0, 500, 1, Number.POSITIVE_INFINITY, undefined, undefined]);
+  const patient = { retryAfterMaxMs: Number.POSITIVE_INFINITY };
+  assert.equal(pauseBeforeRetry(patient, 1, fault("2592000")), 2 ** 31 - 1, "a longer timer would end at once");
 });
 
 test("a recovery needs no credentials", async () => {

@@ -58,8 +58,8 @@ pub async fn no_such_path(request: HttpRequest) -> Result<HttpResponse, Problem>
     Err(Problem::NotFound { nearest: nearest_path(request.path()) })
 }
 
-/// Returns the most similar path of the API if it differs in at most [`DIFFERENCE_MAX`] characters. Otherwise returns
-/// `None`.
+/// Returns the most similar path of the API if it differs in at most [`DIFFERENCE_MAX`] characters, and in at most a
+/// third of its characters. Otherwise returns `None`.
 fn nearest_path(path: &str) -> Option<&'static str> {
     static PATHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let paths = table().into_iter().map(|row| row.path);
@@ -68,7 +68,8 @@ fn nearest_path(path: &str) -> Option<&'static str> {
     if path.len() > PATH_LENGTH_MAX {
         return None;
     }
-    nearest(path, &PATHS).filter(|nearest| edit_distance(path, nearest) <= DIFFERENCE_MAX)
+    nearest(path, &PATHS)
+        .filter(|nearest| edit_distance(path, nearest) <= DIFFERENCE_MAX.min(nearest.len() / 3))
 }
 
 /// Maximum length in bytes of an unknown path that is compared with the paths of the API, which are all shorter.
@@ -90,7 +91,10 @@ mod tests {
             ("/channel/send", Some("/v1/channel/send")),
             ("/v1/channel/sent/", Some("/v1/channel/send")),
             ("/", None),
+            ("/log", Some("/log/")),
+            ("/nope", None),
             ("/v1", None),
+            ("/v1/", None),
             ("/dash", None),
         ] {
             assert_eq!(nearest_path(path), meant, "{path}");

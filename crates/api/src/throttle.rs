@@ -15,7 +15,12 @@
 
 mod counter;
 
-use std::{hash::Hash, net::IpAddr, sync::Arc, time::Instant};
+use std::{
+    hash::Hash,
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use actix_web::HttpRequest;
 use ipnet::IpNet;
@@ -197,6 +202,13 @@ pub fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Ref
     admit_account(&app.secret_changes, account)
 }
 
+/// Refuses a test event if the account has reached its limit. Counts nothing.
+pub(crate) fn check_test(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
+    let throttle = &app.webhook_tests;
+    let wait = throttle.wait(std::iter::once((account, 1)), 1, Instant::now());
+    wait.map_or(Ok(()), |retry_after| Err(account_limited(throttle, retry_after)))
+}
+
 /// Counts a test event. Fails if the account has reached its limit. This limit exists because each test event makes the
 /// service call an address that the account chose.
 pub fn admit_test(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
@@ -205,10 +217,11 @@ pub fn admit_test(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
 
 fn admit_account(throttle: &Throttle<AccountId>, account: AccountId) -> Result<(), Refusal> {
     let admitted = throttle.admit(std::iter::once((account, 1)), 1, Instant::now());
-    admitted.map_err(|retry_after| Refusal::AccountRateLimited {
-        per_minute: throttle.per_minute(),
-        retry_after,
-    })
+    admitted.map_err(|retry_after| account_limited(throttle, retry_after))
+}
+
+fn account_limited(throttle: &Throttle<AccountId>, retry_after: Duration) -> Refusal {
+    Refusal::AccountRateLimited { per_minute: throttle.per_minute(), retry_after }
 }
 
 /// Counts a request of a client address in `throttle`, under `keys`. Fails if one of the keys has reached its limit.

@@ -200,11 +200,19 @@ fn content_type(response: &Response) -> String {
 #[expect(clippy::disallowed_methods, reason = "a date is relative to the clock of this machine")]
 fn retry_after(response: &Response) -> Option<Duration> {
     let value = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
+    if let Some(wait) = seconds_of(value) {
+        return Some(wait);
     }
     let date = parse_http_date(value).ok()?;
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+/// Parses a number of seconds. The service sends whole seconds; a proxy may send fractions. A number that is too
+/// large is the longest time.
+fn seconds_of(value: &str) -> Option<Duration> {
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds: f64 = value.parse().ok().filter(|_| is_number)?;
+    Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 /// A new session.
@@ -215,3 +223,21 @@ struct LoggedIn {
 }
 
 pub(crate) const LOGIN: &str = "/v1/auth/login";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_may_have_a_fraction_and_any_length() {
+        assert_eq!(seconds_of("0"), Some(Duration::ZERO));
+        assert_eq!(seconds_of("120"), Some(Duration::from_mins(2)));
+        assert_eq!(seconds_of("0.5"), Some(Duration::from_millis(500)));
+        for huge in ["99999999999999999999999".to_owned(), "9".repeat(400)] {
+            assert_eq!(seconds_of(&huge), Some(Duration::MAX));
+        }
+        for other in ["", ".", "1.2.3", "-5", "1e3", "NaN", "Thu, 01 Jan 2026 00:01:00 GMT"] {
+            assert_eq!(seconds_of(other), None, "{other}");
+        }
+    }
+}

@@ -5,7 +5,10 @@
 use std::{
     collections::HashSet,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -22,7 +25,7 @@ use sealpost_client::{
     Client, HandlerError, HeaderList, OpenedEnvelope, ReceivedEvent, Receiver, SeenEvents, secrets,
 };
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Notify};
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const ENVELOPE: &str = "env_01h455vb4pex5vsknk084sn02q";
@@ -72,6 +75,41 @@ async fn a_store_of_the_program_remembers_events() {
         opened.push(arrived.lock().unwrap().len());
     }
     assert_eq!(opened, [1, 0]);
+}
+
+#[tokio::test]
+async fn a_repeated_event_succeeds_only_after_the_first_request() {
+    let service = Router::new().route("/v1/channel/open", post(open_envelope));
+    let url = format!("http://{}", serve(service).await);
+    let client = Client::builder(&url).token("kt_1").build().unwrap();
+    let (running, gate) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (started, opened) = (Arc::clone(&running), Arc::clone(&gate));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&calls);
+    let keys = secrets(SECRET, "the test").unwrap();
+    let receiver = Receiver::new(client, keys, move |_envelope: OpenedEnvelope| {
+        let is_first = counter.fetch_add(1, Ordering::SeqCst) == 0;
+        let (started, opened) = (Arc::clone(&started), Arc::clone(&opened));
+        async move {
+            started.notify_one();
+            if is_first {
+                opened.notified().await;
+            }
+            Ok(())
+        }
+    });
+    let (headers, body) = signed("envelope.received", ENVELOPE);
+    let headers: HeaderList = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let again = async {
+        running.notified().await;
+        let status = receiver.receive(&headers, &body).await;
+        gate.notify_one();
+        status
+    };
+    let (first, second) = tokio::join!(receiver.receive(&headers, &body), again);
+    assert_eq!([first.unwrap(), second.unwrap()], [204, 503]);
+    assert_eq!(receiver.receive(&headers, &body).await.unwrap(), 204);
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
 /// A store of processed events, as a program would implement it with a database table.

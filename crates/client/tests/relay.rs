@@ -30,6 +30,7 @@ use tokio::{
     net::TcpListener,
     sync::{Notify, Semaphore, mpsc, oneshot},
     task::JoinHandle,
+    time::timeout,
 };
 use tokio_tungstenite::{
     WebSocketStream,
@@ -177,6 +178,22 @@ async fn a_close_with_a_lasting_reason_ends_the_relay() {
 }
 
 #[tokio::test]
+async fn a_close_after_silence_never_ends_the_relay() {
+    let mut service = Service::start([]).await;
+    // The connections must not last as long as the pauses before them.
+    let (first_pause, pause_max) = (Duration::from_millis(500), Duration::from_millis(500));
+    let retry = RetryPolicy { first_pause, pause_max, ..RetryPolicy::default() };
+    let client = service.builder().retry(retry).token("kt_1").build().unwrap();
+    let relay = client.relay(WEBHOOK.parse().unwrap(), |_request| async { Ok(204.into()) });
+    let running = Running::start(relay);
+    for _ in 0..3 {
+        let accepted = timeout(Duration::from_secs(30), service.accepted()).await;
+        close(&mut accepted.unwrap(), 1008, "the receiver was silent for 60 seconds").await;
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_lost_connection_is_replaced_and_its_responses_are_dropped() {
     let mut service = Service::start([]).await;
     let gate = Arc::new(Notify::new());
@@ -232,6 +249,37 @@ async fn a_stop_lets_running_handlers_finish() {
     assert_eq!(response(&mut socket).await, json!({"delivery": "1", "status": 200}));
     assert!(closing(&mut socket).await);
     stopped.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_final_refusal_lets_running_handlers_finish() {
+    let mut service = Service::start([]).await;
+    let (running_now, gate) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (signal, opened) = (Arc::clone(&running_now), Arc::clone(&gate));
+    let finished = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&finished);
+    let relay = service.with_token().relay(WEBHOOK.parse().unwrap(), move |_request| {
+        let (signal, opened) = (Arc::clone(&signal), Arc::clone(&opened));
+        let counter = Arc::clone(&counter);
+        async move {
+            signal.notify_one();
+            opened.notified().await;
+            counter.fetch_add(1, Ordering::SeqCst);
+            Ok(200.into())
+        }
+    });
+    let mut running = Running::start(relay);
+    let mut socket = service.accepted().await;
+    deliver(&mut socket, "1", "event").await;
+    running_now.notified().await;
+    service.plan((404, Code::WebhookNotFound));
+    drop(socket);
+    // The time in which a relay would return that does not wait.
+    let early = timeout(Duration::from_millis(200), &mut running.task).await;
+    assert!(early.is_err(), "the relay returned before its handler");
+    gate.notify_one();
+    assert_eq!(running.ended().await.unwrap_err().code(), Some(Code::WebhookNotFound));
+    assert_eq!(finished.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -34,6 +34,21 @@ pub(crate) fn refuse_reordering(text: &str) -> Result<(), TextFault> {
     found.map_or(Ok(()), |character| Err(TextFault::Reordering(character)))
 }
 
+/// Fails if a text of one or more lines could deceive its readers, such as the reason of an operator. Such a text has
+/// only invisible characters, a character that changes the direction of text, or a control character other than tab and
+/// line break.
+pub fn refuse_deceptive(text: &str) -> Result<(), TextFault> {
+    let is_refused = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    if text.chars().any(is_refused) {
+        return Err(TextFault::ControlCharacter);
+    }
+    refuse_reordering(text)?;
+    if text.chars().all(|c| c.is_whitespace() || is_invisible(c)) {
+        return Err(TextFault::NothingVisible);
+    }
+    Ok(())
+}
+
 /// Returns true if a character that stands alone has no visible form: white space except the space, format characters,
 /// fillers, variation selectors and combining marks. A text may contain such characters, because some are needed
 /// between others. Examples are a zero-width joiner (U+200D) in emojis and in Persian, and combining marks after their
@@ -170,6 +185,20 @@ mod tests {
         for character in "aZ0ßäжשعال漢かㄱ한-_.!€№🙂🏴\u{fffd} ".chars() {
             assert!(!is_invisible(character), "{character:?}");
         }
+    }
+
+    #[test]
+    fn a_text_of_several_lines_is_visible_and_reorders_nothing() {
+        for text in ["x", "a\tb\r\nc", " x ", "שلا", "🙂"] {
+            assert_eq!(refuse_deceptive(text), Ok(()), "{text:?}");
+        }
+        for text in ["", " \n\t", "\u{200b}", " \u{2060}\u{e0020} ", "\u{a0}"] {
+            assert_eq!(refuse_deceptive(text), Err(TextFault::NothingVisible), "{text:?}");
+        }
+        for text in ["a\0", "a\u{1b}[2J", "a\u{85}", "\u{7}"] {
+            assert_eq!(refuse_deceptive(text), Err(TextFault::ControlCharacter), "{text:?}");
+        }
+        assert_eq!(refuse_deceptive("a\u{202e}b"), Err(TextFault::Reordering('\u{202e}')));
     }
 
     #[test]

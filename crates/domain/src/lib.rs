@@ -24,7 +24,7 @@ pub use badges::{
     ComplianceCheck, Jurisdiction, Revocation, Score, ScoreFault, StatusPosition, Threshold,
     UnmetThreshold, check_thresholds, unmet_thresholds,
 };
-pub use deceptive_text::TextFault;
+pub use deceptive_text::{TextFault, refuse_deceptive};
 pub use errors::{AllowanceAdvice, Code, Refusal, with_causes};
 pub use governance::{
     AdminAction, AuditEntry, AuditHash, GovernanceDecision, GovernanceKind, GovernanceReason,

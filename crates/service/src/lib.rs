@@ -72,6 +72,7 @@ pub use operator::{
     audit::*,
     encryption::{encrypted_rows::*, issuer_keys::*, kek::*, reencrypt::*},
     governance::*,
+    guarded_state::*,
     invites::*,
     lists::*,
     log::*,

@@ -5,6 +5,7 @@ pub(crate) mod assessments;
 pub(crate) mod audit;
 pub(crate) mod encryption;
 pub(crate) mod governance;
+pub(crate) mod guarded_state;
 pub(crate) mod invites;
 pub(crate) mod lists;
 pub(crate) mod log;

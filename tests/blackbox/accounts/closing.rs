@@ -52,6 +52,7 @@ fn an_owner_closes_the_account_with_the_login_secret(database: &Database) {
         ("handles", 1),
         ("labels", 2),
         ("activity", 4),
+        ("log_statements", 4),
     ] {
         assert_eq!(closed["deleted"][rows], number, "{rows}: {closed}");
     }
@@ -205,7 +206,8 @@ fn an_operator_closes_and_erases(database: &Database) {
     let shown = database.operate(&["account", "show", &alice.account]);
     assert!(text(&shown, "erased_at").ends_with('Z'), "{shown}");
     assert_eq!(shown["keys"][0]["label"], "erased");
-    // Repeating the command finds nothing more.
+    // Repeating the command finds nothing more, also after an act of an operator.
+    database.operate(&["governance", "propose", &alice.key, "--reason", "a late complaint"]);
     let again = database.operate(&["account", "erase", &alice.account]);
     let deleted = again["deleted"].as_object().unwrap();
     assert!(deleted.values().all(|number| *number == 0), "{again}");
@@ -221,7 +223,8 @@ fn an_operator_closes_and_erases(database: &Database) {
     let listed = database.operate(&["audit", "list"]);
     let entries = listed["entries"].as_array().unwrap();
     let actions: Vec<_> = entries.iter().map(|entry| text(entry, "action")).collect();
-    assert_eq!(actions, ["account.close", "account.erase", "account.erase"]);
+    let performed = ["account.close", "account.erase", "governance.propose", "account.erase"];
+    assert_eq!(actions, performed);
     let help = run(binary(&["admin", "account", "erase", "--help"])).stdout;
     assert!(help.contains("permanently"), "{help}");
 }

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Browser, CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, run,
-    text, within,
+    Browser, CommandResult, Database, Identity, Listener, Reaction, Receiver, SOON, Server, binary,
+    run, text, within,
 };
 
 /// A user of the shell with a folder for profiles.
@@ -305,6 +305,23 @@ fn the_webhook_of_listen_is_deleted_at_the_end() {
     listener.terminate();
     assert_eq!(listener.ended(SOON), Some(0));
     assert_eq!(shell.succeed(&["webhooks", "list"], ""), "");
+}
+
+#[test]
+fn a_failed_test_of_a_webhook_fails() {
+    let (server, shell) = Shell::with_server();
+    let bob = server.new_identity();
+    shell.log_in("default", &bob);
+    let receiver =
+        Receiver::reacting(|number| Reaction::Status(if number == 0 { 204 } else { 500 }));
+    let id = text(&server.register(&bob, &receiver.url), "webhook_id");
+    let test = ["webhooks", "test", &id, "--json"];
+    shell.succeed(&test, "");
+    let failed = shell.run(&test, "");
+    assert_eq!(failed.status, Some(1), "{}", failed.stderr);
+    let tested: Value = serde_json::from_str(&failed.stdout).unwrap();
+    assert_eq!((&tested["outcome"], &tested["status_code"]), (&json!("failed"), &json!(500)));
+    assert!(failed.stderr.contains("http_status"), "{}", failed.stderr);
 }
 
 #[test]

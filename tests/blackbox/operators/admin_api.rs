@@ -1,11 +1,17 @@
 //! Tests of the API for operators on the operations address.
 
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+};
+
+use sealpost_wallet::FormId;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, binary,
-    console::{ConsoleServer, Staff, authorization, denied, hash, lines, rewrite},
-    on_both, private_file, run, text, wait_until,
+    Client, Database, binary, connect,
+    console::{ConsoleServer, Desk, Staff, authorization, denied, hash, lines, rewrite},
+    on_both, private_file, response_on, run, status_of, text, wait_until,
 };
 
 on_both!(
@@ -15,6 +21,7 @@ on_both!(
     wrong_credentials_are_refused_and_throttled,
     without_a_password_file_there_is_no_console,
     a_removed_operator_is_refused_after_a_reload,
+    an_operator_who_is_removed_while_the_body_is_received_changes_nothing,
 );
 
 /// Returns the newest entry of the audit trail, with its details as JSON.
@@ -151,6 +158,9 @@ fn each_act_has_its_refusals(database: &Database) {
         ("/keys/deactivate", json!({"api_key_id": key}), missing),
         ("/keys/deactivate", json!({"api_key_id": key, "reason": ""}), missing),
         ("/keys/deactivate", json!({"api_key_id": key, "reason": long}), invalid),
+        ("/keys/deactivate", json!({"api_key_id": key, "reason": "\u{200b}"}), invalid),
+        ("/keys/deactivate", json!({"api_key_id": key, "reason": "a\u{202e}b"}), invalid),
+        ("/keys/deactivate", json!({"api_key_id": key, "reason": "a\u{7}b"}), invalid),
         ("/keys/reactivate", json!({"api_key_id": key, "reason": "x"}), (409, "ACTION_REFUSED")),
         ("/keys/show", json!({"api_key_id": "bob"}), invalid),
         ("/keys/list", json!({"status": "asleep"}), invalid),
@@ -262,6 +272,52 @@ fn a_removed_operator_is_refused_after_a_reload(database: &Database) {
         response.status == 401
     });
     server.post(Staff::Vera, "/keys/list", &json!({})).ok();
+}
+
+fn an_operator_who_is_removed_while_the_body_is_received_changes_nothing(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.new_identity();
+    server.act("/keys/list", &json!({}));
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let id = FormId::generate().unwrap();
+    let form =
+        format!("form_token={}&form_id={}&do=deactivate&reason=r", desk.form_token(), id.expose());
+    let body = json!({"api_key_id": bob.key, "reason": "r"}).to_string();
+    let (authorization, cookie) = (Staff::Alice.authorization(), &desk.cookie);
+    let head = |path: &str, kind: &str, more: &str, body: &str| {
+        let length = body.len();
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n\r\n"
+        )
+    };
+    let of_api = format!("Expect: 100-continue\r\nAuthorization: {authorization}");
+    let of_page =
+        format!("Expect: 100-continue\r\nCookie: {cookie}\r\nSec-Fetch-Site: same-origin");
+    let api = head("/admin/v1/keys/deactivate", "application/json", &of_api, &body);
+    let page = format!("/console/keys/{}/state", bob.key);
+    let page = head(&page, "application/x-www-form-urlencoded", &of_page, &form);
+    let mut sockets = [api, page].map(|head| begin(&server.server.ops_url, &head));
+    rewrite(&server.file, lines().lines().last().unwrap());
+    server.server.hang_up();
+    wait_until("the removal", || server.post(Staff::Alice, "/keys/list", &json!({})).status == 401);
+    for ((socket, rest), status) in sockets.iter_mut().zip([&body, &form]).zip([401, 303]) {
+        socket.write_all(rest.as_bytes()).unwrap();
+        let response = response_on(socket);
+        assert_eq!(status_of(&response), status, "{response}");
+        assert!(status == 401 || response.contains("/console/sign-in?ended=1"), "{response}");
+    }
+    let entries = server.post(Staff::Vera, "/audit/list", &json!({})).ok()["entries"].clone();
+    assert_eq!(entries, json!([]));
+}
+
+/// Sends the head of a request, and waits until the server asks for the body.
+fn begin(url: &str, head: &str) -> TcpStream {
+    let mut socket = connect(url);
+    socket.write_all(head.as_bytes()).unwrap();
+    let mut asked = [0; b"HTTP/1.1 100 Continue\r\n\r\n".len()];
+    socket.read_exact(&mut asked).unwrap();
+    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+    socket
 }
 
 #[test]

@@ -16,6 +16,7 @@ on_both!(
     a_form_of_an_outdated_page_changes_nothing,
     a_rejected_form_shows_its_error_and_keeps_what_was_typed,
     each_tab_of_a_key_shows_its_forms,
+    a_key_whose_rotation_was_interrupted_can_be_deactivated,
     a_disabled_webhook_shows_its_reason,
     a_key_is_found_by_its_names,
     a_wrong_parameter_in_an_address_shows_an_error_page,
@@ -163,10 +164,29 @@ fn a_form_of_an_outdated_page_changes_nothing(database: &Database) {
     assign("acme");
     let outdated = shown(&account, "shown_partner");
     assign("globex");
-    for act in ["suspend", "restore"] {
+    for act in ["suspend", "restore", "assign&partner=initech"] {
         let form = format!("form=partner&do={act}&{outdated}");
-        let text = "The account is now in the partner globex. Nothing was done.";
+        let text = "The partner of the account was changed since this page was shown.";
         rejected(&account, &form, text);
+    }
+    let outdated = shown(&account, "shown_suspension");
+    server.act("/partners/suspend", &json!({"partner": "globex", "reason": "r2"}));
+    let text = "The suspension of the partner was changed since this page was shown.";
+    let page = rejected(&account, &format!("form=partner&do=restore&{outdated}"), text);
+    assert!(page.contains("<bdi>r2</bdi>"), "the page shows the suspension: {page}");
+    let council = format!("/console/keys/{}/governance", bob.key);
+    let [of_account, of_key] = [
+        (&account, "shown_decision", "do=lift"),
+        (&council, "shown_key_decision", "subject=key&do=lift"),
+    ]
+    .map(|(path, field, act)| (path, format!("form=governance&{act}&{}", shown(path, field))));
+    for subject in [&bob.account, &bob.key] {
+        server.act("/governance/propose", &json!({"subject": subject, "reason": "r3"}));
+    }
+    for (path, form) in [of_account, of_key] {
+        let text = "The council action was changed since this page was shown.";
+        let page = rejected(path, &form, text);
+        assert!(page.contains("<bdi>r3</bdi>"), "the page shows the proposal: {page}");
     }
     let outdated = shown(&plan, "shown_plan");
     let agreed = json!({
@@ -180,7 +200,7 @@ fn a_form_of_an_outdated_page_changes_nothing(database: &Database) {
     // The page checks the box of a key with overage in advance. This does not prevent another plan.
     let form = format!("plan=builder&allow_overage=yes&{}", shown(&plan, "shown_plan"));
     assert_eq!(desk.submit(&plan, &form).status, 303);
-    assert_eq!(server.act("/audit/list", &json!({}))["entries"].as_array().unwrap().len(), 4);
+    assert_eq!(server.act("/audit/list", &json!({}))["entries"].as_array().unwrap().len(), 7);
 }
 
 fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database) {
@@ -196,6 +216,12 @@ fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database)
         (format!("{key}/state"), "form=revoke&do=revoke&typed=ak_x&reason=r1", "typed", "ak_x"),
         (format!("{key}/assess"), "form=assess&clarity=much&reason=r1", "clarity", "much"),
         (format!("{key}/attest"), "form=attest&check=A+B&reason=r1", "check", "r1"),
+        (
+            format!("{key}/attest"),
+            "form=attest&check=identity_verified&result=x&reason=r1",
+            "result",
+            "r1",
+        ),
         (
             format!("{key}/governance"),
             "form=governance&subject=key&do=lift",
@@ -289,6 +315,20 @@ fn each_tab_of_a_key_shows_its_forms(database: &Database) {
     }
 }
 
+fn a_key_whose_rotation_was_interrupted_can_be_deactivated(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.new_identity();
+    database.by_hand(&format!("UPDATE api_keys SET status = 'rotating' WHERE id = '{}'", bob.key));
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let state = format!("/console/keys/{}/state", bob.key);
+    let page = desk.page(&state);
+    for act in ["deactivate", "rotate", "revoke"] {
+        assert!(page.contains(&format!("name=\"do\" value=\"{act}\"")), "{act}: {page}");
+    }
+    assert_eq!(desk.submit(&state, "do=deactivate&reason=r").status, 303);
+    assert!(desk.page(&state).contains("value=\"reactivate\""));
+}
+
 fn a_disabled_webhook_shows_its_reason(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let client = server.server.client();
@@ -329,7 +369,16 @@ fn a_key_is_found_by_its_names(database: &Database) {
 fn a_wrong_parameter_in_an_address_shows_an_error_page(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
-    for path in ["/console/audit?before=abc", "/console?cursor=a&cursor=b"] {
+    let (key, account) = ("ak_01m7ye92k0ejgs32r4n1j3x7m3", "acct_01m7ye92k0ejgs32r4n1j3x7m3");
+    for path in [
+        "/console/audit?before=abc",
+        "/console?cursor=a&cursor=b",
+        "/console?cursor=a",
+        &format!("/console?cursor={account}"),
+        "/console?status=asleep",
+        "/console?plan=gold",
+        &format!("/console/accounts?cursor={key}"),
+    ] {
         let response = desk.get(path);
         let kind = response.header("content-type");
         assert_eq!((response.status, kind), (400, Some("text/html; charset=utf-8")), "{path}");

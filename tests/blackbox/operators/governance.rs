@@ -69,7 +69,7 @@ fn a_proposal_does_not_block(database: &Database) {
     scene.check_free(&scene.bob);
     database.operate_refused(1, &council("lift", &scene.bob.key));
     let (key, long) = (&*scene.bob.key, "x".repeat(1001));
-    for reason in [" ", &long] {
+    for reason in [" ", &long, "\u{200b}", "a\u{202e}b", "a\u{1b}[2J"] {
         database.operate_refused(2, &["governance", "propose", key, "--reason", reason]);
     }
 }

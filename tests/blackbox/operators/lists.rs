@@ -194,6 +194,13 @@ fn lists_refuse_what_they_do_not_know(database: &Database) {
     let unknown = ["account", "show", "acct_01kxk83ffmfe7rw98sdqcq10h0"];
     let refused = database.operate_refused(1, &unknown);
     assert!(refused.contains("there is no such account"), "{refused}");
+    for (owner, id) in [
+        ("--account", "acct_01kxk83ffmfe7rw98sdqcq10h0"),
+        ("--key", "ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ] {
+        let refused = database.operate_refused(1, &["webhook", "list", owner, id]);
+        assert!(refused.contains("there is no such"), "{refused}");
+    }
     let nothing = ["key", "list", "--account", "acct_01kxk83ffmfe7rw98sdqcq10h0"];
     assert_eq!(database.operate_lines(&nothing), Vec::<Value>::new());
 }

@@ -10,6 +10,7 @@ on_both!(
     a_test_is_a_signed_event_and_returns_the_attempt,
     tests_are_limited_per_account,
     only_an_admitted_test_counts_against_the_limit_of_the_account,
+    a_refused_test_does_not_count_against_the_plan,
 );
 
 fn a_test_is_a_signed_event_and_returns_the_attempt(database: &Database) {
@@ -93,6 +94,22 @@ fn only_an_admitted_test_counts_against_the_limit_of_the_account(database: &Data
         assert!(!text(&problem, "detail").contains("account"), "{problem}");
     }
     test(&server, &bob, &webhook);
+}
+
+fn a_refused_test_does_not_count_against_the_plan(database: &Database) {
+    let (server, receiver) =
+        (database.serve_with(&["--webhook-tests-per-minute=1"]), Receiver::start());
+    let bob = server.new_identity();
+    let webhook = server.register(&bob, &receiver.url);
+    let used = || server.status(&bob).ok()["usage"]["day"]["used"].as_u64().unwrap();
+    let before = used();
+    let mut counted = 0;
+    for _ in 0..3 {
+        let response = server.act(&bob, "/v1/webhooks/test", &members(&webhook));
+        counted += u64::from(response.status == 200);
+    }
+    assert!(counted < 3, "the limit of the account refuses a test");
+    assert_eq!(used() - before, counted + 1, "the status counts too");
 }
 
 #[test]

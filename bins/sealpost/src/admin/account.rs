@@ -62,14 +62,17 @@ fn closing_report(report: &Value) -> String {
     format!("{}deleted\n{}kept\n{kept}", lines(&report), lines(&deleted))
 }
 
-/// Formats an account as text: its fields, one per line, then one line for each of its keys.
+/// Formats an account as text: its fields, one per line, then one line for each governance decision and each of its
+/// keys.
 fn details(account: &Value) -> String {
     let mut account = account.clone();
-    let keys = account.as_object_mut().and_then(|fields| fields.remove("keys"));
+    let mut take = |name| account.as_object_mut().and_then(|fields| fields.remove(name));
+    let (governance, keys) = (take("governance"), take("keys"));
+    let governance = key::decisions(governance.as_ref());
     let keys = keys.as_ref().and_then(Value::as_array).into_iter().flatten();
     let keys = keys.map(|entry| row(entry, &key::COLUMNS));
     let keys: Vec<_> = keys.flat_map(|line| [line, "\n".to_owned()]).collect();
-    format!("{}{}", lines(&account), keys.concat())
+    format!("{}{governance}{}", lines(&account), keys.concat())
 }
 
 const COLUMNS: [&str; 5] = ["account_id", "created_at", "key_count", "partner", "closed_at"];

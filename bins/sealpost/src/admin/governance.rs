@@ -2,7 +2,7 @@
 //! partners (groups of accounts). `assess` and `attest` record the evidence for badges, and `badge` revokes badges.
 
 use sealpost_domain::AssessmentMetrics;
-use sealpost_service::{AssessmentSource, Attest};
+use sealpost_service::{AssessmentSource, Attest, check_reason};
 
 use super::{desk::Desk, output::Output};
 use crate::{
@@ -12,6 +12,8 @@ use crate::{
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     let operator = &desk.operator;
+    let (C::Enforce(verdict) | C::Lift(verdict) | C::Propose(verdict)) = command;
+    check_text("--reason", &verdict.reason.text)?;
     let decision = match command {
         C::Enforce(verdict) => operator.enforce(verdict.subject.clone(), &verdict.reason.text),
         C::Lift(verdict) => operator.lift(verdict.subject.clone(), &verdict.reason.text),
@@ -27,9 +29,11 @@ pub(super) fn partner(desk: &Desk, output: Output, command: &PartnerCommand) -> 
             output.show(&operator.assign_partner(account_id, partner)?)
         }
         PartnerCommand::Restore(named) => {
+            check_text("--reason", &named.reason.text)?;
             output.show(&operator.restore_partner(&named.partner, &named.reason.text)?)
         }
         PartnerCommand::Suspend(named) => {
+            check_text("--reason", &named.reason.text)?;
             output.show(&operator.suspend_partner(&named.partner, &named.reason.text)?)
         }
     }
@@ -42,21 +46,39 @@ pub(super) fn assess(desk: &Desk, output: Output, args: &AssessArgs) -> Result<(
         confidence: args.confidence,
         drift: args.drift,
     };
-    let finding = AssessmentSource { by: args.assessor.clone(), reason: args.reason.clone() };
+    let finding = source("--assessor", args.assessor.as_ref(), &args.reason)?;
     output.show(&desk.operator.assess(&args.api_key_id, metrics, &finding)?)
 }
 
 pub(super) fn attest(desk: &Desk, output: Output, args: &AttestArgs) -> Result<(), Fault> {
     let attest =
         Attest { check: args.check.clone(), valid_until: args.valid_until, failed: args.failed };
-    let finding = AssessmentSource { by: args.attester.clone(), reason: args.reason.clone() };
+    let finding = source("--attester", args.attester.as_ref(), &args.reason)?;
     output.show(&desk.operator.attest(&args.api_key_id, &attest, &finding)?)
 }
 
 pub(super) fn badge(desk: &Desk, output: Output, command: &BadgeCommand) -> Result<(), Fault> {
     match command {
         BadgeCommand::Revoke { badge_id, reason } => {
+            check_text("--reason", reason)?;
             output.show(&desk.operator.revoke_badge(badge_id, reason)?)
         }
     }
+}
+
+/// Returns the author and the reason of an assessment or attestation. `option` is the option with the name of the
+/// author.
+fn source(option: &str, by: Option<&String>, reason: &str) -> Result<AssessmentSource, Fault> {
+    if let Some(name) = by {
+        check_text(option, name)?;
+    }
+    if !reason.is_empty() {
+        check_text("--reason", reason)?;
+    }
+    Ok(AssessmentSource { by: by.cloned(), reason: reason.to_owned() })
+}
+
+/// Refuses a text that the console and the operator API refuse as a reason, because it could deceive its readers.
+fn check_text(option: &str, text: &str) -> Result<(), Fault> {
+    check_reason(text).map_err(|fault| Fault::usage(format!("{option} {fault}")))
 }

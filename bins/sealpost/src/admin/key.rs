@@ -48,10 +48,15 @@ fn details(key: &Value) -> String {
         let (used, limit, resets_at) = (field("used"), field("limit"), field("resets_at"));
         format!("usage {window:<8}  {used} of {limit}, resets at {resets_at}\n")
     });
-    let governance = governance.as_ref().and_then(|view| view.get("reasons"));
-    let governance = entries(governance, "governance", &["kind", "status", "since", "reason"]);
+    let governance = decisions(governance.as_ref());
     let webhooks = entries(webhooks.as_ref(), "webhook", &WEBHOOK_COLUMNS);
     format!("{}{}{governance}{webhooks}", lines(&key), usage.collect::<String>())
+}
+
+/// Returns the open governance decisions of a key or an account, one per line.
+pub(super) fn decisions(governance: Option<&Value>) -> String {
+    let reasons = governance.and_then(|view| view.get("reasons"));
+    entries(reasons, "governance", &["kind", "status", "since", "reason"])
 }
 
 fn entries(list: Option<&Value>, name: &str, columns: &[&str]) -> String {

@@ -259,7 +259,7 @@ mod tests {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operating");
         let unit = fs::read_to_string(top.join("sealpost.service")).unwrap();
         let image = fs::read_to_string(top.join("Dockerfile")).unwrap();
-        let started = unit.lines().filter_map(|line| line.split_once("=/usr/local/bin/"));
+        let started = unit.lines().filter_map(|line| line.split_once("/usr/local/bin/"));
         let calls: Vec<_> = started.filter(|(key, _)| key.starts_with("ExecStart")).collect();
         assert_eq!(calls.len(), 2);
         for (_, call) in calls {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -57,11 +58,11 @@ def _seconds(retry_after: str | None) -> float | None:
     """Returns the seconds of a `Retry-After` header, which is a number or a date."""
     if retry_after is None:
         return None
-    if retry_after.isdecimal():
-        return float(retry_after)
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", retry_after):
+        return float(retry_after)  # Infinite if the number is too large.
     try:
         return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(timezone.utc)).total_seconds())
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
 
 

@@ -674,6 +674,10 @@ class DeletedRows(Response):
     """Number of deleted daily counts of sent, received and delivered messages."""
     contacts: int
     """Number of deleted contacts (keys to which a key of the account has sent)."""
+    log_statements: int
+    """Number of deleted statements of the transparency log about the keys and badges of the account. The entries of the
+    log stay.
+    """
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from dataclasses import dataclass
 
@@ -18,20 +19,18 @@ STABLE_S = 60.0
 """A connection of this length ends a series of failures."""
 DRAIN_MAX_S = 15.0
 """Longest wait for running handlers at the end."""
+RETRY_AFTER_MAX_S = 1_000_000_000
+"""Longest time that a response asks for. The service waits a day at most."""
+CANCEL_MAX_S = 1.0
+"""Longest wait for canceled handlers."""
 REFUSED = (400, 401, 403, 404)
 """Statuses that another try does not change."""
 QUOTA_EXCEEDED = "QUOTA_EXCEEDED"
 """The error code of a connection over the limit."""
-POLICY_VIOLATION = 1008
-"""The close code after the end of the session, and after the webhook was deleted, paused or disabled."""
 
 
 class Disconnected(Exception):
-    """A connection failed, or ended with this close code."""
-
-    def __init__(self, reason: str, code: int | None = None) -> None:
-        super().__init__(reason)
-        self.code = code
+    """A connection failed or ended."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ class RelayResponse:
     """The response to a delivery. It means the same as a response to a POST request."""
 
     status: int
-    retry_after_s: int | None = None
-    """Seconds before the next attempt, for status 429 and 503."""
+    retry_after_s: float | None = None
+    """Seconds before the next attempt, for status 429 and 503. Rounded up to whole seconds."""
     body: str | None = None
     """The body of the response, for the delivery log."""
 
@@ -66,7 +65,9 @@ class Delivery:
         given = response if isinstance(response, RelayResponse) else RelayResponse(response)
         # The log keeps 1,024 bytes, and a longer frame may be refused.
         body = given.body if given.body is None else given.body[:1024]
-        members = {"status": given.status, "retry_after": given.retry_after_s, "body": body}
+        # JSON has no infinity.
+        wait_s = None if given.retry_after_s is None else math.ceil(min(given.retry_after_s, RETRY_AFTER_MAX_S))
+        members = {"status": given.status, "retry_after": wait_s, "body": body}
         return json.dumps({"delivery": self.id} | {name: value for name, value in members.items() if value is not None})
 
 

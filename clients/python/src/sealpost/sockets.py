@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent import futures
 from contextlib import ExitStack
 from threading import Semaphore
 
+import anyio
 import httpx
 from websockets.asyncio.client import ClientConnection as AsyncConnection
 from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.protocol import State
 from websockets.sync.client import ClientConnection, connect
 
-from .relay import DRAIN_MAX_S, IN_FLIGHT_MAX, Disconnected
+from .relay import CANCEL_MAX_S, DRAIN_MAX_S, IN_FLIGHT_MAX, Disconnected
 from .responses import error_of
+
+log = logging.getLogger("sealpost.relay")
 
 
 class AsyncSocket:
@@ -30,6 +35,10 @@ class AsyncSocket:
             return AsyncSocket(await connect_async(str(url), additional_headers=headers))
         except (OSError, asyncio.TimeoutError, WebSocketException) as fault:
             raise _refusal(url, fault) from fault
+
+    @property
+    def is_open(self) -> bool:
+        return self._connection.state is State.OPEN
 
     async def receive(self, timeout_s: float) -> str | bytes | None:
         """Returns the next frame, or None if none arrives in time."""
@@ -47,7 +56,9 @@ class AsyncSocket:
             raise _ended(closed) from closed
 
     async def close(self) -> None:
-        await self._connection.close()
+        # Without the shield, a canceled task would leave the connection open.
+        with anyio.CancelScope(shield=True):
+            await self._connection.close()
 
 
 class Socket:
@@ -64,6 +75,10 @@ class Socket:
             return Socket(closing.enter_context(connect(str(url), additional_headers=headers)), closing)
         except (OSError, WebSocketException) as fault:
             raise _refusal(url, fault) from fault
+
+    @property
+    def is_open(self) -> bool:
+        return self._connection.state is State.OPEN
 
     def receive(self, timeout_s: float) -> str | bytes | None:
         """Returns the next frame, or None if none arrives in time."""
@@ -103,9 +118,18 @@ class AsyncWorkers:
         self._places.release()
 
     async def drain(self) -> None:
-        """Waits for the running tasks."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=DRAIN_MAX_S)
+        """Waits for the running tasks, also in a canceled task. Then cancels those that still run."""
+        with anyio.CancelScope(shield=True):
+            try:
+                if self._tasks:
+                    await asyncio.wait(self._tasks, timeout=DRAIN_MAX_S)
+            finally:
+                unfinished = set(self._tasks)
+                for task in unfinished:
+                    task.cancel()
+                if unfinished:
+                    log.warning("%d handlers were canceled: they ran too long", len(unfinished))
+                    await asyncio.wait(unfinished, timeout=CANCEL_MAX_S)
 
 
 class Workers:
@@ -128,8 +152,13 @@ class Workers:
         self._places.release()
 
     def drain(self) -> None:
-        """Waits for the running functions."""
-        futures.wait(set(self._running), timeout=DRAIN_MAX_S)
+        """Waits for the running functions, and ends the idle threads. Afterwards, no function can be started."""
+        unfinished = futures.wait(set(self._running), timeout=DRAIN_MAX_S).not_done
+        if unfinished:
+            log.warning("%d handlers still run: a thread cannot be canceled", len(unfinished))
+        # A second call does not wait for these functions again.
+        self._running.difference_update(unfinished)
+        self._pool.shutdown(wait=False)
 
 
 def _refusal(url: httpx.URL, fault: Exception) -> Exception:
@@ -148,4 +177,4 @@ def _refusal(url: httpx.URL, fault: Exception) -> Exception:
 
 
 def _ended(closed: ConnectionClosed) -> Disconnected:
-    return Disconnected(f"the connection ended: {closed}", closed.rcvd.code if closed.rcvd else None)
+    return Disconnected(f"the connection ended: {closed}")

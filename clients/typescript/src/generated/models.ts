@@ -341,6 +341,11 @@ export interface DeletedRows {
   daily_counts: number;
   /** Number of deleted contacts (keys to which a key of the account has sent). */
   contacts: number;
+  /**
+   * Number of deleted statements of the transparency log about the keys and badges of the account. The entries of the
+   * log stay.
+   */
+  log_statements: number;
 }
 
 /** A page of the deliveries of a webhook. */

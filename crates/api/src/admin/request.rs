@@ -41,7 +41,7 @@ impl Member for Reason {
         if text.is_empty() {
             return Err(Refusal::MissingField { field });
         }
-        check_reason(&text).map_err(|problem| invalid(field, problem))?;
+        check_reason(&text).map_err(|fault| invalid(field, fault.to_string()))?;
         Ok(Self(text))
     }
 }
@@ -91,14 +91,27 @@ impl<B: RequestBody, const IS_ACT: bool> FromRequest for OperatorRequest<B, IS_A
             let admin = request.app_data::<web::Data<AdminState>>().cloned();
             let admin = admin.ok_or(Problem::Lost)?;
             let token = bearer_token(request.headers())?;
-            let operator = admin.authenticate(&request, token.as_deref()).await?;
-            if IS_ACT && operator.role != OperatorRole::Operator {
-                return Err(Refusal::RoleInsufficient.into());
-            }
+            authorize::<IS_ACT>(&admin, &request, token.as_deref()).await?;
             let body = read_small_body(&admin.api, &request, &mut payload).await?;
+            // Verifies the operator again, because the password file may have changed while the body was received. If
+            // it has not changed, the credentials are cached.
+            let operator = authorize::<IS_ACT>(&admin, &request, token.as_deref()).await?;
             let body = Fields::parse(&body)?.into_body_without_key()?;
             let client_address = admin.source(&request).address;
             Ok(Self { admin, operator, client_address, body })
         })
     }
+}
+
+/// Verifies the credentials of a request. If `IS_ACT` is true, also refuses an operator whose role allows no changes.
+async fn authorize<const IS_ACT: bool>(
+    admin: &AdminState,
+    request: &HttpRequest,
+    token: Option<&str>,
+) -> Result<SignedInOperator, Problem> {
+    let operator = admin.authenticate(request, token).await?;
+    if IS_ACT && operator.role != OperatorRole::Operator {
+        return Err(Refusal::RoleInsufficient.into());
+    }
+    Ok(operator)
 }

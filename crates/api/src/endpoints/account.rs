@@ -215,6 +215,7 @@ pub(super) fn close_endpoint() -> Endpoint {
             "idempotency_keys": 3,
             "daily_counts": 30,
             "contacts": 2,
+            "log_statements": 2,
         },
         "kept": [{
             "data": "envelopes sent by the account",

@@ -89,6 +89,7 @@ pub(super) const RATE_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
         "The key sends faster than the throughput of its plan. A burst of one second is allowed.",
         "A client address activates or logs in too often, or sends too many wrong secrets.",
         "A session or its account lists activity, exports the account, or lists or creates API tokens too often.",
+        "An account replaces its secrets or tests webhooks too often.",
     ],
     remedies: &[
         "Wait for the time in `Retry-After`; then the same request can succeed.",

@@ -8,7 +8,7 @@ use sealpost_receiver::{
 };
 use serde_json::Value;
 
-use super::seen::{SeenEvents, SeenInMemory};
+use super::seen::{EventsInProcess, SeenEvents, SeenInMemory};
 #[cfg(feature = "relay")]
 use crate::{WebhookId, relay::Relay};
 use crate::{
@@ -40,6 +40,7 @@ pub struct Receiver {
     on_envelope: Handler<OpenedEnvelope>,
     on_event: Option<Handler<ReceivedEvent>>,
     seen: Arc<dyn SeenEvents>,
+    in_process: Arc<EventsInProcess>,
 }
 
 impl Receiver {
@@ -52,7 +53,8 @@ impl Receiver {
     {
         let seen = Arc::<SeenInMemory>::default();
         let on_envelope = boxed(on_envelope);
-        Self { client, keys: keys.into(), on_envelope, on_event: None, seen }
+        let in_process = Arc::default();
+        Self { client, keys: keys.into(), on_envelope, on_event: None, seen, in_process }
     }
 
     /// Sets a function for events without an envelope. By default the receiver ignores these events.
@@ -76,7 +78,8 @@ impl Receiver {
     ///
     /// - 204: the event was processed, now or before.
     /// - 401: the signatures or the time of the request are not valid.
-    /// - 503: the envelope cannot be opened now. The service sends the event again.
+    /// - 503: the envelope cannot be opened now, or another request with this event is processed now by this receiver
+    ///   or a clone. The service sends the event again.
     ///
     /// If this function returns an error, respond with 500.
     pub async fn receive(&self, headers: &HeaderList, body: &[u8]) -> Result<u16, HandlerError> {
@@ -85,6 +88,10 @@ impl Receiver {
             return Ok(UNAUTHORIZED);
         }
         let id = headers.find("webhook-id").ok().flatten().unwrap_or_default();
+        // A second request with the same event must not get a success before the first request has succeeded.
+        let Some(_guard) = EventsInProcess::begin(&self.in_process, id) else {
+            return Ok(SERVICE_UNAVAILABLE);
+        };
         if self.seen.contains(id).await? {
             return Ok(NO_CONTENT);
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashSet, VecDeque},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
@@ -55,6 +55,31 @@ impl NewestIds {
     }
 }
 
+/// The ids of the events that are processed now.
+#[derive(Default)]
+pub(super) struct EventsInProcess(Mutex<HashSet<String>>);
+
+/// Marks an event as processed now. Dropping the guard removes the mark, also if the request is canceled.
+pub(super) struct ProcessingGuard {
+    events: Arc<EventsInProcess>,
+    id: String,
+}
+
+impl EventsInProcess {
+    /// Marks an event. Returns `None` if the event is processed already.
+    pub(super) fn begin(events: &Arc<Self>, id: &str) -> Option<ProcessingGuard> {
+        let is_new = events.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
+        is_new.then(|| ProcessingGuard { events: Arc::clone(events), id: id.to_owned() })
+    }
+}
+
+impl Drop for ProcessingGuard {
+    fn drop(&mut self) {
+        let mut ids = self.events.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.remove(&self.id);
+    }
+}
+
 const CAPACITY: usize = 100_000;
 
 #[cfg(test)]
@@ -71,5 +96,16 @@ mod tests {
         assert_eq!(newest.ids.len(), CAPACITY);
         assert!(!newest.ids.contains("0"));
         assert!(newest.ids.contains("1"));
+    }
+
+    #[test]
+    fn an_event_is_processed_by_one_request_at_a_time() {
+        let events = Arc::default();
+        let first = EventsInProcess::begin(&events, "env_1");
+        assert!(first.is_some());
+        assert!(EventsInProcess::begin(&events, "env_1").is_none());
+        assert!(EventsInProcess::begin(&events, "env_2").is_some());
+        drop(first);
+        assert!(EventsInProcess::begin(&events, "env_1").is_some());
     }
 }

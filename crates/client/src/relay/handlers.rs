@@ -1,9 +1,9 @@
 //! Runs the program's handler for each delivery of a relay. A bounded number of handlers runs at the same time.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::future::{BoxFuture, FutureExt as _};
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::timeout};
 
 use super::frames::{RelayResponse, RelayedRequest};
 use crate::error::HandlerError;
@@ -58,6 +58,11 @@ impl RunningHandlers {
         });
     }
 
+    /// Aborts the running handlers, and waits for their ends.
+    pub(super) async fn abort(&mut self) {
+        timeout(ABORT_MAX, self.running.shutdown()).await.ok();
+    }
+
     /// Returns the next handled delivery. `None` if no handler runs.
     pub(super) async fn next(&mut self) -> Option<HandledDelivery> {
         loop {
@@ -69,6 +74,8 @@ impl RunningHandlers {
     }
 }
 
+/// Maximum time until aborted handlers have ended. A handler that blocks its thread ends only when it no longer blocks.
+const ABORT_MAX: Duration = Duration::from_secs(1);
 /// Maximum number of handlers that run at the same time.
 const IN_FLIGHT_MAX: usize = 32;
 const FAILED: u16 = 500;

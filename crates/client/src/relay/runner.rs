@@ -68,18 +68,30 @@ impl Relay {
     }
 
     /// Connects, and passes deliveries to the handler until `stop` is ready. Then finishes the running handlers, for at
-    /// most 15 seconds, and returns.
+    /// most 15 seconds, and returns. Also finishes them before it returns an error. If the returned future is dropped,
+    /// the running handlers are aborted.
     ///
     /// After a lost connection, the relay connects again. The pauses between its tries follow the
     /// [`RetryPolicy`](crate::RetryPolicy), without a maximum number of tries. An error that another connection cannot
     /// fix ends the relay, for example a revoked key. If the session ends, the client logs in again if it can.
     pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ClientError> {
-        let mut stop = pin!(stop);
         let mut handlers = RunningHandlers::new(Arc::clone(&self.handler));
+        let ended = self.connect_until(pin!(stop), &mut handlers).await;
+        let finished = async { while handlers.next().await.is_some() {} };
+        timeout(FINISH_MAX, finished).await.ok();
+        handlers.abort().await;
+        ended
+    }
+
+    async fn connect_until(
+        &self,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+        handlers: &mut RunningHandlers,
+    ) -> Result<(), ClientError> {
         let mut history = ConnectionHistory::default();
         loop {
             let opened = tokio::select! {
-                () = stop.as_mut() => break,
+                () = stop.as_mut() => return Ok(()),
                 opened = self.client.open_relay(self.webhook_id) => opened,
             };
             let error = match opened {
@@ -87,7 +99,7 @@ impl Relay {
                     history.connected();
                     (self.observer)(RelayState::Connected);
                     let number = history.connections;
-                    match serve(connection, number, &mut handlers, stop.as_mut()).await {
+                    match serve(connection, number, handlers, stop.as_mut()).await {
                         Ok(()) => return Ok(()),
                         Err(error) => error,
                     }
@@ -97,20 +109,17 @@ impl Relay {
             let Some(pause) = self.pause(&mut history, &error) else { return Err(error) };
             (self.observer)(RelayState::Interrupted { error: &error, pause });
             tokio::select! {
-                () = stop.as_mut() => break,
+                () = stop.as_mut() => return Ok(()),
                 () = sleep(pause) => {}
             }
         }
-        let finished = async { while handlers.next().await.is_some() {} };
-        timeout(FINISH_MAX, finished).await.ok();
-        Ok(())
     }
 
     /// Counts a failure, and returns the pause before the next try. Returns `None` if the relay must end, because
     /// another try cannot succeed.
     fn pause(&self, history: &mut ConnectionHistory, error: &ClientError) -> Option<Duration> {
         let retry = &self.client.transport.retry;
-        history.failed(matches!(error, ClientError::RelayClosed { code: Some(POLICY), .. }));
+        history.failed(is_policy_close(error));
         // A close with the code 1008 may have a temporary reason. The relay therefore connects again after the first
         // such close. If the reason is permanent, the service refuses that connection with a problem document, which
         // ends the relay.
@@ -140,7 +149,8 @@ struct ConnectionHistory {
     pause: Duration,
     /// Number of failures since the last connection that lasted longer than the pause before it.
     failures: u32,
-    /// Number of connections that the service closed with the code 1008, since the last reset of `failures`.
+    /// Number of connections that the service closed with the code 1008, except those that were silent, since the last
+    /// reset of `failures`.
     policy_closes: u32,
 }
 
@@ -159,6 +169,15 @@ impl ConnectionHistory {
         self.failures = self.failures.saturating_add(1);
         self.policy_closes = self.policy_closes.saturating_add(u32::from(is_policy));
     }
+}
+
+/// Returns true if the service closed the connection because it is not allowed. The service closes a silent connection
+/// with the same code, but accepts the next one.
+fn is_policy_close(error: &ClientError) -> bool {
+    matches!(
+        error,
+        ClientError::RelayClosed { code: Some(POLICY), reason } if !reason.contains(SILENT)
+    )
 }
 
 /// Passes the deliveries of a connection to handlers, and sends their responses, until `stop` is ready. Then finishes
@@ -184,15 +203,14 @@ async fn serve(
     }
     let finished = async {
         while let Some(handled) = handlers.next().await {
-            // Ends the loop if the connection is lost, because no response can be sent.
-            if handled.connection == number
-                && connection.send(&handled.id, &handled.response).await.is_err()
-            {
-                break;
+            if handled.connection == number {
+                // Ignores a lost connection. The service attempts the delivery again, and the other handlers finish.
+                connection.send(&handled.id, &handled.response).await.ok();
             }
         }
     };
     timeout(FINISH_MAX, finished).await.ok();
+    handlers.abort().await;
     connection.close().await;
     Ok(())
 }
@@ -205,6 +223,8 @@ impl fmt::Debug for Relay {
 
 /// WebSocket close code with which the service closes a connection that is no longer allowed, or that was silent.
 const POLICY: u16 = 1008;
+/// Part of the reason with which the service closes a connection that was silent for 60 seconds.
+const SILENT: &str = "silent";
 const POLICY_CLOSES_MAX: u32 = 1;
 /// Maximum time to wait for the running handlers at the end. The service waits this long for a response.
 const FINISH_MAX: Duration = Duration::from_secs(15);

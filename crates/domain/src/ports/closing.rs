@@ -63,6 +63,9 @@ pub struct DeletedRows {
     pub daily_counts: u64,
     /// Number of deleted contacts (keys to which a key of the account has sent).
     pub contacts: u64,
+    /// Number of deleted statements of the transparency log about the keys and badges of the account. The entries of
+    /// the log stay.
+    pub log_statements: u64,
 }
 
 impl DeletedRows {
@@ -81,6 +84,7 @@ impl DeletedRows {
             idempotency_keys: self.idempotency_keys.saturating_add(other.idempotency_keys),
             daily_counts: self.daily_counts.saturating_add(other.daily_counts),
             contacts: self.contacts.saturating_add(other.contacts),
+            log_statements: self.log_statements.saturating_add(other.log_statements),
         }
     }
 }

@@ -74,10 +74,17 @@ impl RequestHandler {
     }
 }
 
-/// Returns the seconds until the time in a header `Retry-After`, which is a number of seconds or a date.
+/// Returns the seconds until the time in a header `Retry-After`, which is a number of seconds or a date. Rounds
+/// fractions of seconds up, because an attempt before the requested time would fail.
 fn seconds_of(value: &str, now: Timestamp) -> Option<u64> {
-    if let Ok(seconds) = value.parse() {
-        return Some(seconds);
+    let value = value.trim();
+    let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(whole) && is_number(fraction) {
+        let has_fraction = fraction.bytes().any(|digit| digit != b'0');
+        // A number that is too large to parse requests a long delay too.
+        let seconds: u64 = whole.parse().unwrap_or(u64::MAX);
+        return Some(seconds.saturating_add(u64::from(has_fraction)));
     }
     let date = SystemTime::from(value.parse::<HttpDate>().ok()?);
     let since_epoch = date.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -92,10 +99,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_the_seconds_until_then() {
+    fn a_number_or_a_date_is_a_number_of_whole_seconds() {
         let now = Timestamp::from_millis(1_767_225_600_500);
         for (value, seconds) in [
             ("120", Some(120)),
+            (" 0 ", Some(0)),
+            ("0.2", Some(1)),
+            ("7.0", Some(7)),
+            ("18446744073709551615.5", Some(u64::MAX)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            ("1.", None),
+            ("-5", None),
+            ("", None),
             ("Thu, 01 Jan 2026 00:01:00 GMT", Some(60)),
             ("Wed, 31 Dec 2025 23:59:59 GMT", Some(0)),
             ("soon", None),

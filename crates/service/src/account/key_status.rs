@@ -62,7 +62,7 @@ pub struct KeyStanding {
 }
 
 /// The governance decisions (blocks, proposed blocks and suspensions) that affect an API key.
-#[derive(Debug, JsonSchema, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct GovernanceView {
     /// True if a governance decision blocks the key.
     pub blocked: bool,

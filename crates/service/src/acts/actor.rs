@@ -68,7 +68,8 @@ impl Actor {
         }
     }
 
-    pub(super) fn account_id(&self) -> AccountId {
+    /// Returns the account that owns the key.
+    pub fn account_id(&self) -> AccountId {
         match self {
             Self::Caller(caller, _) => caller.account_id,
             Self::Owner(owner) => owner.origin.account_id,

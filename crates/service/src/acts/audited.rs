@@ -17,7 +17,7 @@ use super::audit_chain::entry;
 use crate::{
     account::activity::{self, ActOrigin},
     issuer::signer::KEYS_MAX,
-    operator::encryption::encrypted_rows::EncryptedRows,
+    operator::{encryption::encrypted_rows::EncryptedRows, guarded_state::GuardedState},
 };
 
 /// The reason that an operator's action was refused or failed.
@@ -76,6 +76,7 @@ impl From<Abort<OperatorError>> for OperatorError {
 
 /// Performs the actions of one operator. All functions block the thread. The command line runs one action at a time,
 /// and the server runs actions on the blocking pool.
+#[derive(Clone)]
 pub struct Operator {
     pub(crate) store: Arc<Database>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -83,6 +84,8 @@ pub struct Operator {
     origin: Option<OperatorOrigin>,
     /// The reason that is recorded with each action, unless the action has a reason of its own.
     reason: Option<String>,
+    /// States with the texts that they must have. Otherwise each action is refused.
+    guards: Vec<(GuardedState, String)>,
 }
 
 /// The origin of an operator's actions. The audit trail records the origin with each action.
@@ -115,7 +118,7 @@ pub struct OperatorProcess {
 impl Operator {
     /// Creates an operator. The audit trail records `actor` as the name of the operator.
     pub fn new(store: Arc<Database>, clock: Arc<dyn Clock>, actor: String) -> Self {
-        Self { store, clock, actor, origin: None, reason: None }
+        Self { store, clock, actor, origin: None, reason: None, guards: Vec::new() }
     }
 
     /// Sets the process in which the operator runs the command. The audit trail records the process with each action.
@@ -136,13 +139,44 @@ impl Operator {
         Self { reason: Some(reason.to_owned()), ..self }
     }
 
+    /// Returns the present text of a state. A page puts the text into its form, for
+    /// [`if_unchanged`](Self::if_unchanged).
+    pub fn state_text(&self, state: &GuardedState) -> Result<String, OperatorError> {
+        Ok(self.store.read(|reader| state.text(reader))?)
+    }
+
+    /// Returns the operator with a condition for each action: the state must still have the text `shown`, which
+    /// [`state_text`](Self::state_text) returned for the page. Otherwise the action is refused. The transaction of the
+    /// action checks the condition. An empty text is no condition.
+    #[must_use]
+    pub fn if_unchanged(&self, state: GuardedState, shown: &str) -> Self {
+        let mut operator = self.clone();
+        if !shown.is_empty() {
+            operator.guards.push((state, shown.to_owned()));
+        }
+        operator
+    }
+
+    fn refuse_changed_state(&self, tx: &mut Transaction) -> Result<(), Abort<OperatorError>> {
+        for (state, shown) in &self.guards {
+            if state.text(tx)? != *shown {
+                return Err(OperatorError::Pointless(state.changed()).into());
+            }
+        }
+        Ok(())
+    }
+
     /// Performs an action and records it in the audit trail. `action` must refuse before its first write.
     pub(crate) fn perform<T>(
         &self,
-        action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<OperatorError>>,
+        mut action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<OperatorError>>,
     ) -> Result<T, OperatorError> {
         let author = Author::Operator(self);
-        perform(&self.store, &*self.clock, &author, action).map_err(OperatorError::from)
+        let performed = perform(&self.store, &*self.clock, &author, |tx| {
+            self.refuse_changed_state(tx)?;
+            action(tx)
+        });
+        performed.map_err(OperatorError::from)
     }
 
     /// Adds the origin of the operator to the details of an action. Also adds the reason of the operator, unless the
@@ -218,7 +252,7 @@ impl Author<'_> {
     }
 
     /// Stores an operator's action in the activity log of the account that the action concerns. Stores nothing for an
-    /// action of an owner, and for an action that concerns no single account.
+    /// action of an owner, for an action that concerns no single account, and for a closed account.
     fn record_activity(
         &self,
         tx: &mut Transaction,
@@ -233,6 +267,10 @@ impl Author<'_> {
             }
         };
         let Some(account) = account else { return Ok(()) };
+        // The owner of a closed account cannot read the entry, and an erased account must have none.
+        if !tx.is_open_account(&account)? {
+            return Ok(());
+        }
         let mut detail = format!("{} {}", record.action, record.subject);
         // The entry shows the new plan to the owner. The other details are only for operators.
         if let ("plan.set", Some(plan)) =

@@ -171,7 +171,7 @@ const PORTIONS_MAX: u32 = 1000;
 const RETENTION: &str = "the end of retention";
 const PERMANENTLY: &str = "permanently";
 
-const KEPT_UNLESS_ERASED: [KeptData; 2] = [
+const KEPT_UNLESS_ERASED: [KeptData; 5] = [
     KeptData {
         data: "labels and handles of the keys",
         reason: "the handles stay reserved, and earlier correspondents recognise the keys",
@@ -182,9 +182,24 @@ const KEPT_UNLESS_ERASED: [KeptData; 2] = [
         reason: "the operator can investigate misuse",
         until: "90 days (by default) after each act, or `sealpost admin account erase`",
     },
+    KeptData {
+        data: "partner of the account, and lists of allowed and blocked keys",
+        reason: "the operator can investigate misuse",
+        until: "`sealpost admin account erase`",
+    },
+    KeptData {
+        data: "daily counts, contacts, and values of `Idempotency-Key`",
+        reason: "they expire, and give no access",
+        until: "40 days, the end of retention, and 24 hours (by default)",
+    },
+    KeptData {
+        data: "statements of the transparency log about keys and badges",
+        reason: "they prove the state of the keys, also that they are revoked",
+        until: "`sealpost admin account erase`",
+    },
 ];
 
-const KEPT: [KeptData; 8] = [
+const KEPT: [KeptData; 9] = [
     KeptData {
         data: "account id, and times of opening and closing",
         reason: "other records refer to the account",
@@ -223,6 +238,11 @@ const KEPT: [KeptData; 8] = [
     KeptData {
         data: "the audit trail of operators, which may contain a handle that an operator assigned",
         reason: "it is a hash chain, and the database refuses changes",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "entries of the transparency log: kind, time and commitment",
+        reason: "the log only grows; after an erasure, nothing links its entries to the account",
         until: PERMANENTLY,
     },
 ];

@@ -1,9 +1,11 @@
 //! Assigns and releases handles. A handle is the unique readable name of an API key.
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Handle, IdentityRotation, KeyStatus, ReservedHandles, RotationReason,
-    ports::HandleOwner,
+    AccountId, ActivityKind, ApiKeyId, Handle, IdentityRotation, KeyStatus, ReservedHandles,
+    RotationReason,
+    ports::{HandleOwner, StoreError},
 };
+use sealpost_storage::Transaction;
 use serde::Serialize;
 use serde_json::json;
 
@@ -11,6 +13,7 @@ use super::{
     audited::{ActionRecord, Concerned, Operator, OperatorError},
     keys::{KeyView, NO_KEY},
 };
+use crate::account::activity::{self, ActOrigin};
 
 /// A released handle, and the key that had it.
 #[derive(Debug, Clone, Serialize)]
@@ -81,6 +84,9 @@ impl Operator {
                     reason: RotationReason::Replaced,
                     at: now,
                 })?;
+                if owner.account_id != key.account_id {
+                    self.record_loss(tx, &owner.account_id, &subject)?;
+                }
             }
             let from = before.map(|owner| owner.api_key_id);
             let detail = json!({"api_key_id": id, "from": from});
@@ -90,5 +96,21 @@ impl Operator {
                 ActionRecord::new("handle.assign", &subject, Concerned::Key(*id), detail),
             ))
         })
+    }
+
+    /// Records in the activity of an account that a handle which its revoked key reserved was given to another account.
+    /// Records nothing for a closed account.
+    fn record_loss(
+        &self,
+        tx: &mut Transaction,
+        account: &AccountId,
+        subject: &str,
+    ) -> Result<(), StoreError> {
+        if !tx.is_open_account(account)? {
+            return Ok(());
+        }
+        let detail = Some(format!("handle.assign {subject}"));
+        let origin = ActOrigin::operator(*account);
+        activity::record(tx, self.clock.now(), &origin, ActivityKind::Operator, detail)
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Assessment, Attestation, Badge, BadgeId, BadgeStatus,
-    Jurisdiction, Timestamp, WebhookId,
+    GovernanceStanding, GovernanceSubject, Jurisdiction, Timestamp, WebhookId,
     ports::{AccountOverview, AccountSummary, KeyFilter, KeyOverview, StoreError, WebhookOwner},
 };
 use sealpost_limits::{OveragePolicy, Terms, UsageReport, report};
@@ -16,6 +16,7 @@ use crate::{
         audited::{Operator, OperatorError},
         keys::{KeyView, NO_KEY},
     },
+    operator::guarded_state::plan_text,
     webhooks::view::{WebhookView, views},
 };
 
@@ -55,6 +56,8 @@ pub struct AccountDetails {
     pub session_count: u64,
     /// Number of webhooks of all keys.
     pub webhook_count: u64,
+    /// Governance decisions about the account and its partner.
+    pub governance: GovernanceView,
     /// The newest keys, at most 100.
     pub keys: Vec<KeyRowView>,
 }
@@ -85,16 +88,18 @@ impl Operator {
     /// Returns an account with its newest keys. Fails if the account does not exist.
     pub fn show_account(&self, id: &AccountId) -> Result<AccountDetails, OperatorError> {
         let of_account = KeyFilter { account: Some(*id), ..KeyFilter::default() };
-        let (found, keys) = self.store.read(|reader| {
+        let (found, standing, keys) = self.store.read(|reader| {
             let found = reader.account(id, self.clock.now())?.ok_or(NO_ACCOUNT)?;
             let keys = reader.keys(&of_account, None, KEYS_SHOWN_MAX)?;
-            Ok::<_, OperatorError>((found, key_rows(reader, keys)?))
+            let standing = account_standing(reader, &found.summary)?;
+            Ok::<_, OperatorError>((found, standing, key_rows(reader, keys)?))
         })?;
         let AccountOverview { summary, sessions, webhooks } = found;
         Ok(AccountDetails {
             account: summary.into(),
             session_count: sessions,
             webhook_count: webhooks,
+            governance: standing.into(),
             keys,
         })
     }
@@ -115,16 +120,21 @@ impl Operator {
     }
 
     /// Lists the webhooks of a key or an account that are older than the webhook `below`. With `None`, begins with the
-    /// newest webhook. Returns an empty page for an unknown owner.
+    /// newest webhook. Fails if the key or the account does not exist.
     pub fn webhooks(
         &self,
         owner: &WebhookOwner,
         below: Option<&WebhookId>,
         limit: u32,
     ) -> Result<ListPage<WebhookView>, OperatorError> {
+        let now = self.clock.now();
         let found = self.store.read(|reader| {
+            match owner {
+                WebhookOwner::Account(id) => drop(reader.account(id, now)?.ok_or(NO_ACCOUNT)?),
+                WebhookOwner::Key(id) => drop(reader.find_key(id)?.ok_or(NO_KEY)?),
+            }
             let webhooks = reader.webhooks(owner, below, limit.saturating_add(1))?;
-            views(reader, webhooks, self.clock.now())
+            Ok::<_, OperatorError>(views(reader, webhooks, now)?)
         })?;
         Ok(page(found, limit))
     }
@@ -156,6 +166,20 @@ fn key_rows(reader: &mut Reader, keys: Vec<ApiKey>) -> Result<Vec<KeyRowView>, S
     Ok(keys.into_iter().map(row).collect())
 }
 
+/// Returns the open decisions on an account and on its partner.
+fn account_standing(
+    reader: &mut Reader,
+    account: &AccountSummary,
+) -> Result<GovernanceStanding, StoreError> {
+    let partner = account.partner.clone().map(GovernanceSubject::Partner);
+    let mut reasons = Vec::new();
+    for subject in [Some(GovernanceSubject::Account(account.id)), partner].into_iter().flatten() {
+        let open = reader.open_decisions(&subject)?;
+        reasons.extend(open.into_iter().map(|decision| decision.reason));
+    }
+    Ok(GovernanceStanding(reasons))
+}
+
 pub(crate) const NO_ACCOUNT: OperatorError = OperatorError::NotFound("such account");
 /// The error if an account does not exist or is closed.
 pub(crate) const NO_OPEN_ACCOUNT: OperatorError =
@@ -182,6 +206,9 @@ pub struct KeyDetails {
     pub webhooks: Vec<WebhookView>,
     /// The badges, sorted by expiry, latest first; at most 100, in an export at most 10,000.
     pub badges: Vec<BadgeListed>,
+    /// The text of the plan for [`GuardedState::Plan`](crate::GuardedState::Plan).
+    #[serde(skip)]
+    pub plan_text: String,
 }
 
 /// The assessments and attestations of a key, which operators recorded as evidence for badges. Newest first, at most
@@ -251,6 +278,7 @@ pub(crate) fn key_details(
         governance: standing.into(),
         webhooks,
         badges: badges.into_iter().map(|badge| listed(badge, now)).collect(),
+        plan_text: plan_text(&key.plan),
         key: key.into(),
     }))
 }

@@ -6,7 +6,7 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use sealpost_domain::Refusal;
+use sealpost_domain::{Refusal, TextFault, refuse_deceptive};
 use zeroize::Zeroizing;
 
 use super::password_file::{NAME_LEN_MAX, OperatorRole, PASSWORD_LEN_MAX};
@@ -70,16 +70,13 @@ pub struct OperatorCall {
     pub reason: Option<String>,
 }
 
-/// Checks the reason for an action. The error is the rest of a sentence that starts with the name of the field.
-pub fn check_reason(reason: &str) -> Result<(), &'static str> {
-    if reason.is_empty() {
-        return Err("must not be empty");
+/// Checks the reason for an action, which other operators and sometimes the owner read. The error is the rest of a
+/// sentence that starts with the name of the field.
+pub fn check_reason(reason: &str) -> Result<(), TextFault> {
+    if !(1..=REASON_LEN_MAX).contains(&reason.chars().count()) {
+        return Err(TextFault::Length("1 to 1,000"));
     }
-    if reason.chars().count() > REASON_LEN_MAX {
-        return Err("must have at most 1000 characters");
-    }
-    // PostgreSQL cannot store this character.
-    if reason.contains('\0') { Err("must not contain the character U+0000") } else { Ok(()) }
+    refuse_deceptive(reason)
 }
 
 const REASON_LEN_MAX: usize = 1_000;
@@ -124,11 +121,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_has_a_limited_length_and_no_null_character() {
+    fn a_reason_has_a_limited_length_and_cannot_deceive() {
         assert_eq!(check_reason(&"ü\n".repeat(500)), Ok(()));
-        assert_eq!(check_reason(""), Err("must not be empty"));
-        assert_eq!(check_reason(&"ü".repeat(1001)), Err("must have at most 1000 characters"));
-        assert_eq!(check_reason("a\0b"), Err("must not contain the character U+0000"));
+        for reason in ["", &"ü".repeat(1001)] {
+            assert_eq!(check_reason(reason), Err(TextFault::Length("1 to 1,000")));
+        }
+        assert_eq!(check_reason("a\0b"), Err(TextFault::ControlCharacter));
+        assert_eq!(check_reason("\u{200b}"), Err(TextFault::NothingVisible));
+        assert_eq!(check_reason("a\u{202e}b"), Err(TextFault::Reordering('\u{202e}')));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    AccountId, ActivityKind, ApiToken, ApiTokenId, Clock as _, Code, KeyStatus, Label,
+    AccountId, ActivityKind, ApiToken, ApiTokenId, Clock as _, Code, Handle, KeyStatus, Label,
     RequestSource, Timestamp, TokenScope,
     ports::{ClosingExtent, Durability},
 };
@@ -80,6 +80,21 @@ fn housekeeping_deletes_old_activity_only() {
         await_housekeeping(&world, || kinds(&world, &account).is_empty());
         let newer = account_of(&world, &world.newcomer(None));
         assert_eq!(kinds(&world, &newer).len(), 2);
+    }
+}
+
+#[test]
+fn an_owner_sees_that_an_operator_gave_a_reserved_handle_to_another_account() {
+    for world in World::on_both(&Settings::default()) {
+        let (alice, bob) = (world.newcomer(Some("alice")), world.newcomer(None));
+        let (operator, handle) = (world.operator(), Handle::parse("alice").unwrap());
+        operator.revoke_key(&id(&alice)).unwrap();
+        operator.assign_handle(&handle, &id(&bob)).unwrap();
+        for account in [&alice, &bob].map(|who| account_of(&world, who)) {
+            let newest = world.database.read(|reader| reader.activity_of(&account, None, 1));
+            let detail = newest.unwrap().remove(0).detail;
+            assert_eq!(detail.as_deref(), Some("handle.assign handle:alice"));
+        }
     }
 }
 

@@ -10,7 +10,10 @@ use sealpost_domain::{
     Code, EnterpriseTerms, GovernanceSubject, IdempotencyKey, KeyStatus, PartnerId, Plan, Refusal,
     ports::{Durability, FactsQuery},
 };
-use sealpost_service::{Agreement, AuditVerdict, Credentials, InviteTerms, Sent, Settings, unlock};
+use sealpost_service::{
+    Agreement, AuditVerdict, Credentials, GuardedState, InviteTerms, OperatorError, Sent, Settings,
+    unlock,
+};
 use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, kek_version};
 
@@ -249,6 +252,63 @@ fn the_audit_trail_has_every_action_and_shows_a_change() {
     assert_eq!(actions, ["key.deactivate", "key.reactivate", "key.revoke"]);
     let hash = operator.audit_entries(2, 1).unwrap().remove(0).hash;
     assert_eq!(operator.verify_audit(None).unwrap(), AuditVerdict::Whole { entries: 3, hash });
+}
+
+#[test]
+fn an_action_is_refused_if_the_state_that_its_page_showed_has_changed() {
+    for world in World::on_both(&Settings::default()) {
+        let (operator, key) = (world.operator(), id(&world.newcomer(None)));
+        let account = operator.show_key(&key).unwrap().account_id;
+        let [acme, globex] = ["acme", "globex"].map(|name| PartnerId::parse(name).unwrap());
+        let on_key = GovernanceSubject::Key(key);
+        let shown = |state: GuardedState| {
+            let text = operator.state_text(&state).unwrap();
+            operator.if_unchanged(state, &text)
+        };
+        let is_refused = |refused: Option<OperatorError>| {
+            let text = refused.map(|error| error.to_string()).unwrap_or_default();
+            text.contains("was changed since")
+        };
+
+        let page = shown(GuardedState::Plan(key));
+        operator.set_plan(&key, Plan::Builder).unwrap();
+        assert!(is_refused(page.set_plan(&key, Plan::Sovereign).err()));
+        assert_eq!(operator.show_key(&key).unwrap().plan, "builder");
+
+        let page = shown(GuardedState::Partner(account));
+        operator.assign_partner(&account, &acme).unwrap();
+        assert!(is_refused(page.assign_partner(&account, &globex).err()));
+        shown(GuardedState::Partner(account)).suspend_partner(&acme, "unpaid").unwrap();
+
+        // The lifted decision and the new one are equal, except for their ids.
+        let page = shown(GuardedState::Decision(GovernanceSubject::Partner(acme.clone())));
+        operator.restore_partner(&acme, "paid").unwrap();
+        operator.suspend_partner(&acme, "unpaid").unwrap();
+        assert!(is_refused(page.restore_partner(&acme, "paid").err()));
+
+        operator.propose(on_key.clone(), "complaint").unwrap();
+        let page = shown(GuardedState::Decision(on_key.clone()));
+        operator.lift(on_key.clone(), "resolved").unwrap();
+        assert!(is_refused(page.enforce(on_key.clone(), "spam").err()));
+        shown(GuardedState::Decision(on_key.clone())).enforce(on_key, "spam").unwrap();
+    }
+}
+
+#[test]
+fn of_two_operators_with_the_same_page_only_one_changes_the_plan() {
+    for world in World::on_both(&Settings::default()) {
+        let (operator, key) = (world.operator(), id(&world.newcomer(None)));
+        let state = GuardedState::Plan(key);
+        let shown = operator.state_text(&state).unwrap();
+        let page = operator.if_unchanged(state, &shown);
+        let set = |plan: Plan| page.set_plan(&key, plan).is_ok();
+        let set = &set;
+        let changes = thread::scope(|scope| {
+            let both = [Plan::Builder, Plan::Sovereign].map(|plan| scope.spawn(move || set(plan)));
+            both.map(|change| change.join().unwrap())
+        });
+        assert_ne!(changes[0], changes[1]);
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub enum WebhooksCommand {
     ///
     /// For a day, the service signs with both the old and the new secret.
     RotateSecret(RotateSecretArgs),
-    /// Send a test event now
+    /// Send a test event now; fails if the receiver does not accept it
     Test(WebhookArgs),
     /// Change the URL, the events or the description of a webhook, or pause or resume it
     ///

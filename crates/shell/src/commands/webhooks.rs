@@ -8,7 +8,7 @@ use std::{
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use sealpost_client::{
     ClientError, Delivery, NewWebhook, RecoverRequest, Registered, RotatedWebhookSecret,
-    WebhookChanges, WebhookView,
+    TestedWebhook, WebhookChanges, WebhookView,
 };
 use sealpost_domain::RELAY_URL;
 use serde::Serialize;
@@ -79,7 +79,10 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
             .await?;
         }
         WebhooksCommand::Test(WebhookArgs { webhook_id, call }) => {
-            output::result(&webhooks.test(webhook_id).await?, call.json)?;
+            let tested = webhooks.test(webhook_id).await?;
+            output::result(&tested, call.json)?;
+            service.store_session().await;
+            return accepted(&tested);
         }
         WebhooksCommand::Update(UpdateArgs { webhook, changes }) => {
             let updated = webhooks.update(webhook.webhook_id, &changes_of(changes)).await?;
@@ -88,6 +91,15 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
     }
     service.store_session().await;
     Ok(())
+}
+
+/// Fails if the receiver did not accept the test event, so that the exit status is 1.
+fn accepted(tested: &TestedWebhook) -> Result<(), ShellError> {
+    if tested.outcome == "succeeded" {
+        return Ok(());
+    }
+    let error = tested.error.as_deref().unwrap_or("no success");
+    Err(ShellError::Invalid(format!("the receiver did not accept the test event: {error}")))
 }
 
 fn call_args(command: &WebhooksCommand) -> &CallArgs {

@@ -227,10 +227,15 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
     let contacts = delete_some(conn, "contacts", "contact", key, limit)?;
     // Also deletes statements that are not in the log yet, such as the revocation of the key. An entry of the log
     // contains only a hash, so without its statement an entry proves nothing about the erased account.
-    let statements = delete_some(conn, "log_statements", "id", key, limit)?;
-    let mut rows =
-        DeletedRows { idempotency_keys, daily_counts, contacts, ..DeletedRows::default() };
-    if idempotency_keys.max(daily_counts).max(contacts).max(statements) < u64::from(limit) {
+    let log_statements = delete_some(conn, "log_statements", "id", key, limit)?;
+    let mut rows = DeletedRows {
+        idempotency_keys,
+        daily_counts,
+        contacts,
+        log_statements,
+        ..DeletedRows::default()
+    };
+    if idempotency_keys.max(daily_counts).max(contacts).max(log_statements) < u64::from(limit) {
         // Keeps the other columns of the policy, because these columns still decide which states of their envelopes
         // (receipts) the senders see.
         sql_query(EMPTY_LISTS).bind::<Text, _>(key).execute(conn)?;

@@ -82,16 +82,26 @@ impl Reader {
             }))
         })
     }
+
+    /// Returns the partner of an account. `None` if the account does not exist or has no partner.
+    pub fn partner_of(&mut self, id: &AccountId) -> Result<Option<PartnerId>, StoreError> {
+        let partner = a::table.find(id.to_string()).select(a::partner_id);
+        self.run(|conn| partner_id(partner.first::<Option<String>>(conn).optional()?.flatten()))
+    }
+}
+
+fn partner_id(name: Option<String>) -> Result<Option<PartnerId>, Fault> {
+    let partner = name.map(|name| PartnerId::parse(&name));
+    partner.transpose().ok().ok_or(Fault::Corrupt("partner"))
 }
 
 fn summary(
     (id, partner, created_at, closed_at, erased_at): AccountRow,
     keys: i64,
 ) -> Result<AccountSummary, Fault> {
-    let partner = partner.map(|name| PartnerId::parse(&name));
     Ok(AccountSummary {
         id: columns::id(&id, "account")?,
-        partner: partner.transpose().ok().ok_or(Fault::Corrupt("partner"))?,
+        partner: partner_id(partner)?,
         keys: columns::number(keys, "number of keys")?,
         created_at: Timestamp::from_millis(created_at),
         closed_at: columns::instant(closed_at),

@@ -22,27 +22,6 @@ use crate::{
 };
 
 impl Transaction {
-    /// Reads the open decisions on this key, account or partner. A decision is open until it is lifted. For a key,
-    /// leaves out the decisions on its account and on the partner of the account.
-    pub fn open_decisions(
-        &mut self,
-        subject: &GovernanceSubject,
-    ) -> Result<Vec<GovernanceDecision>, StoreError> {
-        let open = g::table
-            .filter(g::subject.eq(subject.to_string()))
-            .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
-            .order((g::since, g::id))
-            .select((g::id, columns_of::<ReasonRow>(), g::by));
-        self.run(|conn| {
-            let rows = open.load::<(String, ReasonRow, String)>(conn)?.into_iter();
-            rows.map(|(id, reason, by)| {
-                let id = columns::id(&id, "decision")?;
-                Ok(GovernanceDecision { id, subject: subject.clone(), reason: reason.read()?, by })
-            })
-            .collect()
-        })
-    }
-
     /// Inserts a new decision.
     pub fn insert_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
         let insert = diesel::insert_into(g::table).values((
@@ -85,6 +64,27 @@ impl Transaction {
 }
 
 impl Reader {
+    /// Reads the open decisions on this key, account or partner. A decision is open until it is lifted. For a key,
+    /// leaves out the decisions on its account and on the partner of the account.
+    pub fn open_decisions(
+        &mut self,
+        subject: &GovernanceSubject,
+    ) -> Result<Vec<GovernanceDecision>, StoreError> {
+        let open = g::table
+            .filter(g::subject.eq(subject.to_string()))
+            .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
+            .order((g::since, g::id))
+            .select((g::id, columns_of::<ReasonRow>(), g::by));
+        self.run(|conn| {
+            let rows = open.load::<(String, ReasonRow, String)>(conn)?.into_iter();
+            rows.map(|(id, reason, by)| {
+                let id = columns::id(&id, "decision")?;
+                Ok(GovernanceDecision { id, subject: subject.clone(), reason: reason.read()?, by })
+            })
+            .collect()
+        })
+    }
+
     /// Returns those of the given keys that an enforced governance decision blocks. The decision can be on the key, its
     /// account or the partner of the account.
     pub fn blocked_among(&mut self, keys: &[ApiKey]) -> Result<BTreeSet<ApiKeyId>, StoreError> {

@@ -94,15 +94,16 @@ impl ActForm {
         }
     }
 
-    /// Returns the operator's reason for the action. Rejects the form if the reason is empty or too long. The rejection
-    /// names the field `reason-NAME`, in which `NAME` is the name of the form, because a page can have several forms.
+    /// Returns the operator's reason for the action. Rejects the form if the reason is empty, too long or deceptive.
+    /// The rejection names the field `reason-NAME`, in which `NAME` is the name of the form, because a page can have
+    /// several forms.
     pub(super) fn reason(&self) -> Result<String, ActFault> {
         let reason = self.form.text("reason");
-        if check_reason(reason).is_ok() {
-            return Ok(reason.to_owned());
-        }
-        let field = format!("reason-{}", self.form.text("form"));
-        Err(ActFault::Rejected(Rejection::field(&field, NO_REASON)))
+        check_reason(reason).map_err(|fault| {
+            let field = format!("reason-{}", self.form.text("form"));
+            ActFault::field(&field, format!("The reason {fault}."))
+        })?;
+        Ok(reason.to_owned())
     }
 
     /// Redirects to `path`, whose page shows `notice`. Also stores this response, in case the browser sends the form
@@ -156,11 +157,14 @@ impl FromRequest for SessionForm {
     type Future = LocalBoxFuture<'static, Result<Self, PageResponse>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let user = ConsoleUser::of(request);
+        let signed_in = ConsoleUser::of(request).map(drop);
         let open = OpenForm::from_request(request, payload);
+        let request = request.clone();
         Box::pin(async move {
-            let user = user?;
+            signed_in?;
             let OpenForm { state: _, form } = open.await?;
+            // Verifies the session again, because it may have ended while the form was received.
+            let user = ConsoleUser::of(&request)?;
             let (sent, own) = (form.text("form_token").as_bytes(), user.form_token.as_bytes());
             if sent.ct_eq(own).into() {
                 Ok(Self { user, form })
@@ -205,5 +209,3 @@ const FOREIGN: &str =
 const UNREADABLE: &str = "The form was incomplete, too long, or arrived too slowly. Try again.";
 const VIEWER: &str = "Your role is viewer, which may not change anything.";
 const REPEATED: &str = "This form was sent before, and it acts only once. Its first result is not known yet: look at the page again.";
-const NO_REASON: &str =
-    "Give a reason of 1 to 1,000 characters, without U+0000. It is in the audit trail.";

@@ -1,6 +1,6 @@
 //! The operator of a request, extracted from the session cookie.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, str::FromStr};
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -13,7 +13,7 @@ use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SignedInOpe
 
 use super::{
     cookie,
-    response::{ConsoleFrame, error_page, rejection, rejection_of},
+    response::{ConsoleFrame, error_page, invalid_query, rejection, rejection_of},
     state::{ConsoleState, console_state},
 };
 use crate::dashboard::{
@@ -90,6 +90,19 @@ impl ConsoleUser {
     /// Responds with an error page.
     pub(super) fn error(&self, error: &Error) -> PageResponse {
         error_page(self.frame(""), &rejection_of(error))
+    }
+
+    /// Parses a parameter of the address, such as a cursor. Returns `None` if the parameter is empty. If its value is
+    /// invalid, returns an error page as the error.
+    pub(super) fn parameter<T: FromStr>(&self, text: &str) -> Result<Option<T>, PageResponse> {
+        let given = Some(text).filter(|text| !text.is_empty());
+        let parsed = given.map(str::parse::<T>).transpose();
+        parsed.map_err(|_invalid| self.wrong_address())
+    }
+
+    /// Responds with an error page for an address with an invalid parameter.
+    pub(super) fn wrong_address(&self) -> PageResponse {
+        invalid_query(self.frame(""))
     }
 
     /// Responds with an error page with this status and text.

@@ -16,6 +16,7 @@ class AsyncReceiver:
 
     If `on_envelope` raises an exception, the service sends the event again. `on_event` gets events without an envelope.
     `seen` remembers processed events: pass your own, for example a table, if the program has several processes.
+    An event that arrives again while it is processed in this process gets 503, and the service sends it again later.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class AsyncReceiver:
         self._on_envelope = on_envelope
         self._on_event = on_event
         self._seen: AsyncSeen = AsyncSeenInMemory() if seen is None else seen
+        self._in_process: dict[str, Event] = {}
 
     async def receive(self, headers: Mapping[str, str], body: bytes) -> int:
         """Processes a request, and returns the status to respond with."""
@@ -39,17 +41,24 @@ class AsyncReceiver:
             event = self._webhook.verify(headers, body)
         except InvalidSignature:
             return 401
-        if await self._seen.has(event.id):
-            return 204
+        # Only one of several threads adds the id: `setdefault` is atomic.
+        if self._in_process.setdefault(event.id, event) is not event:
+            return 503
         try:
-            await self._process(event)
+            return await self._process_once(event)
         except Unreachable:
             return 503
         except ApiError as error:
             if error.status in (429, 503):
                 return 503
             raise
-        await self._seen.add(event.id)
+        finally:
+            del self._in_process[event.id]
+
+    async def _process_once(self, event: Event) -> int:
+        if not await self._seen.has(event.id):
+            await self._process(event)
+            await self._seen.add(event.id)
         return 204
 
     async def _process(self, event: Event) -> None:

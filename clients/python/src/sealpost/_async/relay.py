@@ -12,7 +12,6 @@ import httpx
 
 from ..errors import ApiError, InvalidSignature, Unreachable
 from ..relay import (
-    POLICY_VIOLATION,
     STABLE_S,
     Delivery,
     Disconnected,
@@ -49,15 +48,23 @@ class AsyncRelay:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Ends `run` when the running handlers have ended. Can be called from a signal handler or another thread."""
+        """Ends `run` after the running handlers. Can be called from a signal handler or another thread."""
         self._is_stopped = True
 
     async def run(self) -> None:
         """Passes deliveries to the handler until `stop` is called, and connects again if a connection ends.
 
-        Raises `ApiError` if the service refuses the connection, for example because the webhook is deleted.
+        Connects again after every close code. If the reason is permanent, the service refuses the next connection.
+        Raises `ApiError` if the service refuses the connection, for example because the webhook is deleted. On each way
+        out, waits for the running handlers for at most 15 seconds.
         """
         workers = AsyncWorkers()
+        try:
+            await self._run(workers)
+        finally:
+            await workers.drain()
+
+    async def _run(self, workers: AsyncWorkers) -> None:
         failures = 0
         while not self._is_stopped:
             began = time.monotonic()
@@ -82,26 +89,27 @@ class AsyncRelay:
                 delivery = None if frame is None else Delivery.read(frame)
                 if delivery is not None:
                     await workers.start(partial(self._answer, socket, delivery))
-        except Disconnected as end:
+        except Disconnected:
             is_lost = True
-            if end.code == POLICY_VIOLATION:
-                self._transport.discard(self._token)
             raise
         finally:
+            # The handlers of a lost connection continue, because aborting one could leave its work incomplete.
             if not is_lost:
                 await workers.drain()
             await socket.close()
 
     async def _answer(self, socket: AsyncSocket, delivery: Delivery) -> None:
-        response: int | RelayResponse = 500
+        if not socket.is_open:
+            return  # The delivery waited for a place, and the service sends it again.
+        answer = delivery.answer(500)
         try:
-            response = await self._handle(delivery.headers, delivery.body)
+            answer = delivery.answer(await self._handle(delivery.headers, delivery.body))
         except InvalidSignature:
-            response = 401
+            answer = delivery.answer(401)
         except Exception:
             log.exception("the handler failed")
         try:
-            await socket.send(delivery.answer(response))
+            await socket.send(answer)
         except Disconnected as end:
             log.info("the service will send a delivery again: %s", end)
 

@@ -17,6 +17,7 @@ class Receiver:
 
     If `on_envelope` raises an exception, the service sends the event again. `on_event` gets events without an envelope.
     `seen` remembers processed events: pass your own, for example a table, if the program has several processes.
+    An event that arrives again while it is processed in this process gets 503, and the service sends it again later.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Receiver:
         self._on_envelope = on_envelope
         self._on_event = on_event
         self._seen: Seen = SeenInMemory() if seen is None else seen
+        self._in_process: dict[str, Event] = {}
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> int:
         """Processes a request, and returns the status to respond with."""
@@ -40,17 +42,24 @@ class Receiver:
             event = self._webhook.verify(headers, body)
         except InvalidSignature:
             return 401
-        if self._seen.has(event.id):
-            return 204
+        # Only one of several threads adds the id: `setdefault` is atomic.
+        if self._in_process.setdefault(event.id, event) is not event:
+            return 503
         try:
-            self._process(event)
+            return self._process_once(event)
         except Unreachable:
             return 503
         except ApiError as error:
             if error.status in (429, 503):
                 return 503
             raise
-        self._seen.add(event.id)
+        finally:
+            del self._in_process[event.id]
+
+    def _process_once(self, event: Event) -> int:
+        if not self._seen.has(event.id):
+            self._process(event)
+            self._seen.add(event.id)
         return 204
 
     def _process(self, event: Event) -> None:

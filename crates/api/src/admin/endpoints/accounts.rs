@@ -59,11 +59,17 @@ pub(super) fn list_accounts() -> Endpoint {
 
 /// `POST /admin/v1/accounts/show`
 pub(super) fn show_account() -> Endpoint {
-    let more = json!({ "session_count": 1, "webhook_count": 0, "keys": [] });
+    let governance = json!({ "blocked": false, "reasons": [] });
+    let more =
+        json!({ "session_count": 1, "webhook_count": 0, "governance": governance, "keys": [] });
     let account = with_members(example(), more);
     let body = json!({ "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka" });
     let operation = Operation::new::<AccountDetails>("getAccount", account)
-        .describe(Tag::Accounts, "Show an account", "Shows an account with its newest 100 keys.")
+        .describe(
+            Tag::Accounts,
+            "Show an account",
+            "Shows an account with its decisions and its newest 100 keys.",
+        )
         .operator()
         .body::<ShowAccountRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::InvalidField, Code::SubjectNotFound]);

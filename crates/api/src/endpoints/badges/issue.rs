@@ -58,7 +58,7 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
         "granted": false,
         "refusals": [{
             "code": "BADGE_DENIED_THRESHOLDS",
-            "detail": "confidence is 0.85 and must be >= 0.9; ask for a new assessment when the cause is fixed",
+            "detail": "confidence is 0.85 and must be >= 0.9; fix the cause, then ask the operator for a new assessment",
             "unmet": [{ "metric": "confidence", "value": "0.85", "bound": "0.9", "must_be": ">=" }],
         }],
     });

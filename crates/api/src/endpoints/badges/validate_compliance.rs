@@ -64,7 +64,7 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
         "dry_run": true,
         "refusals": [{
             "code": "COMPLIANCE_CIRCUIT_FAILED",
-            "detail": "the circuit DEFAULT does not hold: identity_verified is missing",
+            "detail": "the compliance circuit of DEFAULT did not pass; ask the operator to attest its required checks",
             "jurisdiction": "DEFAULT",
             "checks": [check("missing", None)],
         }],

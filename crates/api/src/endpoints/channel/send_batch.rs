@@ -175,7 +175,7 @@ result for each message, in the order of the messages: the members of a send, or
 detail of its refusal.\n\n\
 - Each message is checked, limited and counted like a send of its own, as if the messages were sent one after \
 the other.\n\
-- The request counts as one request for each message.\n\
+- The request counts as one request for each message, except messages that get 429.\n\
 - If a limit has room for some messages only, the first ones are accepted. If the limit per minute or day does not \
 admit even the first message, the whole request is refused.\n\
 - Envelopes to one recipient keep the order of the messages in their ids.\n\

@@ -98,7 +98,7 @@ fn finish(db: &Fixture, account: &AccountId, limit: u32) -> DeletedRows {
 
 /// Counts the rows of an account and of its key that a closing with erasure must delete or change. Each number of the
 /// result is for one kind of row.
-fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 12] {
+fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 13] {
     let (account, id) = (key.account_id, key.id);
     [
         format!("sessions WHERE account_id = '{account}'"),
@@ -115,11 +115,12 @@ fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 12] {
         format!("accounts WHERE id = '{account}' AND partner_id IS NOT NULL"),
         format!("contacts WHERE api_key_id = '{id}'"),
         format!("policies WHERE api_key_id = '{id}' AND (allowed <> '' OR blocked <> '')"),
+        format!("log_statements WHERE api_key_id = '{id}'"),
     ]
     .map(|rows| db.count(&rows))
 }
 
-const ALL: [i64; 12] = [3, 1, 2, 1, 1, 2, 3, 3, 3, 1, 3, 1];
+const ALL: [i64; 13] = [3, 1, 2, 1, 1, 2, 3, 3, 3, 1, 3, 1, 1];
 
 fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     let (mine, other) = (account(db, "alice"), account(db, "bob"));
@@ -140,7 +141,7 @@ fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
         ..DeletedRows::default()
     };
     assert_eq!(closed, expected);
-    assert_eq!(rows_of(db, &mine), [0, 0, 0, 0, 1, 2, 3, 3, 3, 1, 3, 1]);
+    assert_eq!(rows_of(db, &mine), [0, 0, 0, 0, 1, 2, 3, 3, 3, 1, 3, 1, 2]);
     assert_eq!(rows_of(db, &other), ALL);
     assert_eq!(db.read(|reader| reader.find_login_secret(&other.account_id)).unwrap(), secret);
     assert_eq!(
@@ -165,9 +166,11 @@ fn an_erased_account_has_no_names(db: &Fixture) {
         idempotency_keys: 3,
         daily_counts: 3,
         contacts: 3,
+        // Each of the two keys was activated and revoked.
+        log_statements: 4,
     };
     assert_eq!(erased, expected);
-    assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 12], ALL));
+    assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 13], ALL));
     assert_eq!(db.count("accounts WHERE erased_at = 60 AND closing IS NULL"), 1);
     let policy = db.read(|reader| reader.find_policy(&mine.id)).unwrap().unwrap();
     assert_eq!(policy.receipts, ReceiptPolicy::None, "senders see no more than before");
@@ -196,7 +199,7 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
         db.write(Durable, |tx| tx.begin_closing(&mine.account_id, ClosingExtent::Close, at(70)));
     assert_eq!(repeated.unwrap(), Some(closing));
     finish(db, &mine.account_id, 2);
-    assert_eq!(rows_of(db, &mine), [0; 12]);
+    assert_eq!(rows_of(db, &mine), [0; 13]);
     assert_eq!(db.write(Durable, crate::Transaction::find_closing).unwrap(), None);
     assert_eq!(finish(db, &mine.account_id, 2), DeletedRows::default());
 }
@@ -208,7 +211,7 @@ fn a_closed_account_can_be_erased_later(db: &Fixture) {
     assert!(begin(db, &mine.account_id, ClosingExtent::Erase).is_some());
     let erased = finish(db, &mine.account_id, 500);
     assert_eq!((erased.labels, erased.handles, erased.keys_revoked), (2, 1, 0));
-    assert_eq!(rows_of(db, &mine), [0; 12]);
+    assert_eq!(rows_of(db, &mine), [0; 13]);
     assert_eq!(db.count("accounts WHERE closed_at = 50 AND erased_at = 60"), 1);
     // A later closing returns that the account is erased, and keeps the time of the erasure.
     let again = begin(db, &mine.account_id, ClosingExtent::Close).unwrap();

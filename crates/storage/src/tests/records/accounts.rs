@@ -141,5 +141,7 @@ fn an_account_belongs_to_one_partner_or_none(db: &Fixture) {
     assert_eq!(count(), [1, 1]);
     assert!(set(&two, None).unwrap());
     assert_eq!(count(), [0, 1]);
+    let partner_of = |id| db.reader().partner_of(id).unwrap();
+    assert_eq!([&one, &two, &account().id].map(partner_of), [Some(other.clone()), None, None]);
     assert!(!set(&account().id, Some(&acme)).unwrap());
 }

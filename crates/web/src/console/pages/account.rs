@@ -3,7 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use askama::Template;
 use sealpost_domain::{AccountId, GovernanceSubject, PartnerId};
-use sealpost_service::{AccountDetails, AccountView};
+use sealpost_service::{AccountDetails, AccountView, GuardedState, Operator, OperatorError};
 use serde::Deserialize;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     dashboard::{
         forms::Draft,
         response::PageResponse,
-        text::{day, short_id, when},
+        text::{day, short_id, what_blocks, when},
     },
 };
 
@@ -41,16 +41,70 @@ struct AccountPage<'a> {
     form_token: &'a str,
     may_act: bool,
     details: AccountDetails,
+    shown: ShownStates,
     /// True if the account has keys that the page does not show.
     has_more_keys: bool,
     draft: Draft<'a>,
+}
+
+/// The texts of the states that the forms of an account depend on, for [`GuardedState`]. The page has them in hidden
+/// fields. A form without such a field has an empty text, which is not compared.
+struct ShownStates {
+    /// The open council action against the account.
+    decision: String,
+    /// The partner of the account.
+    partner: String,
+    /// The suspension of this partner. Empty if the account has no partner.
+    suspension: String,
+}
+
+impl ShownStates {
+    fn read(operator: &Operator, id: AccountId) -> Result<Self, OperatorError> {
+        let partner = operator.state_text(&GuardedState::Partner(id))?;
+        let suspension = match PartnerId::parse(&partner) {
+            Ok(partner) => {
+                let subject = GovernanceSubject::Partner(partner);
+                operator.state_text(&GuardedState::Decision(subject))?
+            }
+            Err(_no_partner) => String::new(),
+        };
+        let subject = GovernanceSubject::Account(id);
+        let decision = operator.state_text(&GuardedState::Decision(subject))?;
+        Ok(Self { decision, partner, suspension })
+    }
+
+    fn of_form(act: &ActForm) -> Self {
+        let text = |name| act.form.text(name).to_owned();
+        Self {
+            decision: text("shown_decision"),
+            partner: text("shown_partner"),
+            suspension: text("shown_suspension"),
+        }
+    }
+
+    /// Returns the operator for a council action against the account.
+    fn for_decision(&self, operator: &Operator, id: AccountId) -> Operator {
+        let state = GuardedState::Decision(GovernanceSubject::Account(id));
+        operator.if_unchanged(state, &self.decision)
+    }
+
+    /// Returns the operator for an assignment of the account.
+    fn for_assignment(&self, operator: &Operator, id: AccountId) -> Operator {
+        operator.if_unchanged(GuardedState::Partner(id), &self.partner)
+    }
+
+    /// Returns the operator for a suspension of `partner`, or its end.
+    fn for_suspension(&self, operator: &Operator, id: AccountId, partner: &PartnerId) -> Operator {
+        let state = GuardedState::Decision(GovernanceSubject::Partner(partner.clone()));
+        self.for_assignment(operator, id).if_unchanged(state, &self.suspension)
+    }
 }
 
 pub(crate) async fn list(
     user: ConsoleUser,
     search: web::Query<AccountSearch>,
 ) -> Result<PageResponse, PageResponse> {
-    let cursor = search.cursor.parse::<AccountId>().ok();
+    let cursor: Option<AccountId> = user.parameter(&search.cursor)?;
     let page = user.ask(move |operator| operator.accounts(cursor.as_ref(), LIMIT)).await?;
     let next_cursor = page.entries.last().filter(|_| page.more).map(|last| last.account_id);
     let main = AccountsPage { base: user.base(), accounts: page.entries, next_cursor };
@@ -84,14 +138,18 @@ async fn page(
     id: AccountId,
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
-    let details = user.ask(move |operator| operator.show_account(&id)).await?;
-    let shown = u64::try_from(details.keys.len()).unwrap_or(u64::MAX);
+    // The texts are read before the details. A change in between then refuses a form of this page.
+    let (shown, details) = user
+        .ask(move |operator| Ok((ShownStates::read(operator, id)?, operator.show_account(&id)?)))
+        .await?;
+    let key_count = u64::try_from(details.keys.len()).unwrap_or(u64::MAX);
     let main = AccountPage {
         base: user.base(),
         form_token: &user.form_token,
         may_act: may_act(&user.operator),
-        has_more_keys: details.account.key_count > shown,
+        has_more_keys: details.account.key_count > key_count,
         details,
+        shown,
         draft,
     };
     Ok(user.show_form("/console/accounts", &format!("Account {id}"), draft, &main))
@@ -102,21 +160,22 @@ async fn page(
 async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault> {
     let reason = act.reason()?;
     let subject = GovernanceSubject::Account(id);
+    let shown = ShownStates::of_form(act);
     Ok(match act.form.text("do") {
         "propose" => {
-            act.perform(move |o| o.propose(subject, &reason)).await.map(drop)?;
+            act.perform(move |o| shown.for_decision(o, id).propose(subject, &reason)).await?;
             "The council action is proposed."
         }
         "enforce" => {
-            act.perform(move |o| o.enforce(subject, &reason)).await.map(drop)?;
+            act.perform(move |o| shown.for_decision(o, id).enforce(subject, &reason)).await?;
             "The council action is enforced."
         }
         "lift" => {
-            act.perform(move |o| o.lift(subject, &reason)).await.map(drop)?;
+            act.perform(move |o| shown.for_decision(o, id).lift(subject, &reason)).await?;
             "The council action is lifted."
         }
         "end_sessions" => {
-            act.perform(move |o| o.end_sessions(Some(&id))).await.map(drop)?;
+            act.perform(move |o| o.end_sessions(Some(&id))).await?;
             "All sessions of the account are ended."
         }
         "assign" => {
@@ -124,17 +183,23 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
             let partner = partner.map_err(|fault| {
                 ActFault::field("partner", format!("The name of the partner {fault}."))
             })?;
-            act.perform(move |o| o.assign_partner(&id, &partner)).await.map(drop)?;
+            act.perform(move |o| shown.for_assignment(o, id).assign_partner(&id, &partner)).await?;
             "The partner is assigned."
         }
         "suspend" => {
             let partner = partner_of(act, id).await?;
-            act.perform(move |o| o.suspend_partner(&partner, &reason)).await.map(drop)?;
+            act.perform(move |o| {
+                shown.for_suspension(o, id, &partner).suspend_partner(&partner, &reason)
+            })
+            .await?;
             "The partner is suspended."
         }
         "restore" => {
             let partner = partner_of(act, id).await?;
-            act.perform(move |o| o.restore_partner(&partner, &reason)).await.map(drop)?;
+            act.perform(move |o| {
+                shown.for_suspension(o, id, &partner).restore_partner(&partner, &reason)
+            })
+            .await?;
             "The suspension of the partner is ended."
         }
         _ => {
@@ -144,19 +209,11 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
     })
 }
 
-/// Returns the partner of an account. Rejects the form if the account has no partner, or if the partner has changed
-/// since the page of the form was shown.
+/// Returns the present partner of an account. Rejects the form if the account has no partner.
 async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, ActFault> {
     let account = act.user.ask(move |operator| operator.show_account(&id)).await?.account;
     let partner = account.partner.and_then(|name| PartnerId::parse(&name).ok());
-    let partner =
-        partner.ok_or_else(|| ActFault::field("partner", "The account has no partner."))?;
-    let shown = act.form.text("shown_partner");
-    if shown.is_empty() || shown == partner.as_str() {
-        return Ok(partner);
-    }
-    let text = format!("The account is now in the partner {}. Nothing was done.", partner.as_str());
-    Err(ActFault::field("partner", text))
+    partner.ok_or_else(|| ActFault::field("partner", "The account has no partner."))
 }
 
 /// Parses the account id in a path. If the account id is malformed, returns the 404 page as the error.

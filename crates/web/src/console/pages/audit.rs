@@ -10,7 +10,7 @@ use crate::{
     console::user::ConsoleUser,
     dashboard::{
         response::PageResponse,
-        text::{short_id, short_ids, when},
+        text::{short_ids, when},
     },
 };
 

@@ -4,8 +4,8 @@ pub(crate) mod acts;
 
 use actix_web::{http::StatusCode, web};
 use askama::Template;
-use sealpost_domain::{ApiKeyId, AssessmentMetric, CheckName, KeyStatus, Plan};
-use sealpost_service::{KeyDetails, KeyEvidence};
+use sealpost_domain::{ApiKeyId, AssessmentMetric, CheckName, GovernanceSubject, KeyStatus, Plan};
+use sealpost_service::{GuardedState, KeyDetails, KeyEvidence};
 
 use crate::{
     console::{
@@ -47,8 +47,9 @@ struct KeyPage<'a> {
     /// The names of all checks in the compliance circuits of this service. A circuit is the set of checks of a
     /// jurisdiction.
     checks: Vec<CheckName>,
-    /// The plan and its limits, as [`plan_text`] returns them.
-    shown_plan: String,
+    /// The texts of the open council actions against the key and against its account, for [`GuardedState::Decision`].
+    shown_key_decision: String,
+    shown_account_decision: String,
     /// The values of the form for the plan. Empty if the plan was changed since the page of the form was shown.
     plan_draft: Draft<'a>,
     draft: Draft<'a>,
@@ -124,6 +125,15 @@ async fn page(
     tab: KeyTab,
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
+    // The text of a decision is read before its details. A change in between then refuses a form of this page.
+    let [shown_key_decision, shown_account_decision] = user
+        .ask(move |operator| {
+            let account = operator.show_key(&id)?.account_id;
+            let subjects = [GovernanceSubject::Key(id), GovernanceSubject::Account(account)];
+            let [key, account] = subjects.map(GuardedState::Decision);
+            Ok([operator.state_text(&key)?, operator.state_text(&account)?])
+        })
+        .await?;
     let details = user.ask(move |operator| operator.key_details(&id)).await?;
     let evidence = user.ask(move |operator| operator.key_evidence(&id)).await?;
     let title = details.key.label.as_str().to_owned();
@@ -135,7 +145,8 @@ async fn page(
         may_act: may_act(&user.operator),
         tab,
         meters: usage_meters(&details.usage, api.clock.now()),
-        shown_plan: plan_text(&details),
+        shown_key_decision,
+        shown_account_decision,
         details,
         evidence,
         plans: &Plan::NAMES,
@@ -149,14 +160,7 @@ async fn page(
 /// Returns true if the plan of a key has changed since the page of a form was shown. `shown` is the plan in the form.
 /// If `shown` is empty, returns false.
 fn is_outdated(shown: &str, details: &KeyDetails) -> bool {
-    !shown.is_empty() && shown != plan_text(details)
-}
-
-/// Returns the plan of a key, its limits, and whether overage is allowed.
-fn plan_text(details: &KeyDetails) -> String {
-    let KeyDetails { key, usage, throughput_per_second, allow_overage, .. } = details;
-    let (minute, day, month) = (usage.minute.limit, usage.day.limit, usage.month.limit);
-    format!("{} {minute} {day} {month} {throughput_per_second} {allow_overage}", key.plan)
+    !shown.is_empty() && shown != details.plan_text
 }
 
 /// Parses the API key in a path. If the API key is malformed, returns the 404 page as the error.

@@ -41,6 +41,15 @@ struct KeysPage<'a> {
     plans: &'static [&'static str],
 }
 
+impl KeySearch {
+    /// Returns true if the state and the plan are empty or exist.
+    fn has_known_names(&self) -> bool {
+        let Self { status, plan, .. } = self;
+        (status.is_empty() || KeyStatus::from_name(status).is_some())
+            && (plan.is_empty() || Plan::NAMES.contains(&plan.as_str()))
+    }
+}
+
 /// Shows the keys that match the search. If the search text is a complete API key, redirects to the page of this key.
 pub(crate) async fn show(
     user: ConsoleUser,
@@ -51,7 +60,10 @@ pub(crate) async fn show(
         let path = format!("/console/keys/{key}");
         return Ok(PageResponse::redirect(&user.state.site, &path));
     }
-    let cursor = search.cursor.parse::<ApiKeyId>().ok();
+    if !search.has_known_names() {
+        return Err(user.wrong_address());
+    }
+    let cursor: Option<ApiKeyId> = user.parameter(&search.cursor)?;
     let filters = filters_of(&search);
     let problem = filters.is_empty().then_some("This is neither a handle nor a label.");
     let pages = user.ask(move |operator| {

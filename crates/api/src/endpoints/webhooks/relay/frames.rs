@@ -3,7 +3,7 @@
 
 use sealpost_domain::ports::{RelayAnswer, RelayFrame};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 /// Renders a delivery as the JSON text of a frame.
 pub(super) fn render(frame: RelayFrame) -> String {
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
     let status = status.as_u64().and_then(|status| u16::try_from(status).ok());
     let retry_after = match retry_after {
         Value::String(text) => Some(text),
-        Value::Number(seconds) => Some(seconds.to_string()),
+        Value::Number(seconds) => Some(whole_seconds(&seconds)),
         _ => None,
     };
     Some(RelayAnswer {
@@ -41,6 +41,15 @@ pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
         retry_after,
         body: body.as_str().map(str::to_owned),
     })
+}
+
+/// Returns the value of a header `Retry-After`, which has only digits. Rounds fractions of seconds up, because an
+/// attempt before the requested time would fail.
+fn whole_seconds(seconds: &Number) -> String {
+    match seconds.as_f64().filter(|_| seconds.is_f64()) {
+        Some(fractional) => format!("{:.0}", fractional.ceil()),
+        None => seconds.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -73,6 +82,22 @@ mod tests {
             parse(r#"{"delivery":"7","status":503,"retry_after":9,"body":"later"}"#).unwrap();
         let (retry_after, body) = (Some("9".to_owned()), Some("later".to_owned()));
         assert_eq!(full, RelayAnswer { delivery: 7, status: Some(503), retry_after, body });
+    }
+
+    #[test]
+    fn a_requested_delay_has_whole_seconds_rounded_up() {
+        for (seconds, expected) in [
+            ("0", "0"),
+            ("0.001", "1"),
+            ("1.5", "2"),
+            ("7.0", "7"),
+            ("1e2", "100"),
+            ("18446744073709551615", "18446744073709551615"),
+            ("1e20", "100000000000000000000"),
+        ] {
+            let frame = format!(r#"{{"delivery":"7","status":503,"retry_after":{seconds}}}"#);
+            assert_eq!(parse(&frame).unwrap().retry_after.as_deref(), Some(expected), "{seconds}");
+        }
     }
 
     #[test]

@@ -189,6 +189,8 @@ const MESSAGE_BYTES_MAX: usize = 65_536;
 const FLOOD: &str = "too many frames that answer no delivery";
 const MALFORMED: &str = "a frame is malformed";
 const NO_ANSWER: &str = "a frame is no answer: send {\"delivery\": \"…\", \"status\": …}";
+/// The receiver may connect again. Clients recognize this reason by the word "silent", because lasting reasons have the
+/// same close code.
 const SILENT: &str = "the receiver was silent for 60 seconds";
 const TEXT_ONLY: &str = "send text frames";
 const TOO_LARGE: &str = "a message has more than 65,536 bytes: shorten the body of the answer";

@@ -5,9 +5,9 @@ use actix_web::web;
 use sealpost_domain::{
     ApiKeyId, AssessmentMetrics, CheckName, GovernanceSubject, Score, Timestamp,
 };
-use sealpost_service::{Agreement, AssessmentSource, Attest, OperatorError};
+use sealpost_service::{Agreement, AssessmentSource, Attest, GuardedState};
 
-use super::{KeyTab, finish, is_outdated, key_of};
+use super::{KeyTab, finish, key_of};
 use crate::{
     console::form::{ActFault, ActForm},
     dashboard::response::PageResponse,
@@ -97,9 +97,7 @@ async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault>
     let fixed = agreement.plan_named(plan);
     let fixed = fixed.map_err(|fault| ActFault::field("plan", format!("The plan {fault}.")))?;
     act.perform(move |operator| {
-        if is_outdated(&shown, &operator.key_details(&id)?) {
-            return Err(OperatorError::Pointless(PLAN_CHANGED));
-        }
+        let operator = operator.if_unchanged(GuardedState::Plan(id), &shown);
         match fixed {
             Some(plan) => operator.set_plan(&id, plan),
             None => operator.agree(&id, agreement),
@@ -117,19 +115,26 @@ fn limit(act: &ActForm, field: &str) -> Result<Option<u32>, ActFault> {
 }
 
 async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
-    let subject = match act.form.text("subject") {
-        "key" => GovernanceSubject::Key(id),
+    let (subject, shown) = match act.form.text("subject") {
+        "key" => (GovernanceSubject::Key(id), "shown_key_decision"),
         "account" => {
-            let shown = act.user.ask(move |operator| operator.show_key(&id)).await?;
-            GovernanceSubject::Account(shown.account_id)
+            let key = act.user.ask(move |operator| operator.show_key(&id)).await?;
+            (GovernanceSubject::Account(key.account_id), "shown_account_decision")
         }
         _ => return Err(ActFault::field("subject", "Choose the key or its account.")),
     };
     let reason = act.reason()?;
+    let (state, shown) = (GuardedState::Decision(subject.clone()), act.form.text(shown).to_owned());
     match act.form.text("do") {
-        "propose" => act.perform(move |operator| operator.propose(subject, &reason)).await?,
-        "enforce" => act.perform(move |operator| operator.enforce(subject, &reason)).await?,
-        "lift" => act.perform(move |operator| operator.lift(subject, &reason)).await?,
+        "propose" => {
+            act.perform(move |o| o.if_unchanged(state, &shown).propose(subject, &reason)).await?
+        }
+        "enforce" => {
+            act.perform(move |o| o.if_unchanged(state, &shown).enforce(subject, &reason)).await?
+        }
+        "lift" => {
+            act.perform(move |o| o.if_unchanged(state, &shown).lift(subject, &reason)).await?
+        }
         _ => return Err(ActFault::field("reason-governance", "Choose an act.")),
     };
     Ok(match act.form.text("do") {
@@ -159,7 +164,12 @@ async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
     let valid_until = until.map(str::parse::<Timestamp>).transpose().map_err(|fault| {
         ActFault::field("valid_until", format!("The end of the validity {fault}."))
     })?;
-    let attest = Attest { check, valid_until, failed: act.form.text("result") == "failed" };
+    let failed = match act.form.text("result") {
+        "failed" => true,
+        "passed" => false,
+        _ => return Err(ActFault::field("result", "Choose passed or failed.")),
+    };
+    let attest = Attest { check, valid_until, failed };
     let source = AssessmentSource { by: None, reason: act.reason()? };
     act.perform(move |operator| operator.attest(&id, &attest, &source)).await?;
     Ok("The attestation is recorded.")
@@ -188,5 +198,4 @@ async fn disable_webhook(act: &ActForm, _: ApiKeyId) -> Result<&'static str, Act
     Ok("The webhook is disabled.")
 }
 
-const PLAN_CHANGED: &str = "the plan was changed since this page was shown. Nothing was done.";
 const NO_LIMIT: &str = "A limit must be a whole number. The maximum is 4,294,967,295.";
