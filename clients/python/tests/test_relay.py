@@ -17,7 +17,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Response
 from websockets.sync.server import serve
 
-from sealpost import ApiError, AsyncReceiver, AsyncSealpost, Login, Receiver, RelayResponse, Sealpost, Webhook
+from sealpost import ApiError, AsyncReceiver, AsyncSealpost, Login, Receiver, RelayResponse, Retry, Sealpost, Webhook
 from sealpost.exceptions import KeyInactive, QuotaExceeded, Unauthorized, WebhookNotFound
 from sealpost.models import EnvelopeReceived
 from sealpost.relay import Delivery, Disconnected, pause_after
@@ -420,6 +420,12 @@ class Waits(unittest.TestCase):
             with self.subTest(text):
                 response = httpx.Response(503, headers={"Retry-After": text}, request=request)
                 self.assertEqual(ApiError(response, {}).retry_after_s, seconds)
+
+    def test_a_pause_is_not_too_long_for_a_sleep(self):
+        response = httpx.Response(503, headers={"Retry-After": "9" * 400}, request=httpx.Request("GET", "https://sealpost.test"))
+        fault = ApiError(response, {"code": "SERVICE_UNAVAILABLE"})
+        self.assertEqual(Retry(retry_after_max_s=float("inf")).pause(1, fault), 1e9)
+        self.assertIsNone(Retry().pause(1, fault))
 
 
 class Pauses(unittest.TestCase):

@@ -267,8 +267,8 @@ fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     sizes.iter().filter_map(network)
 }
 
-/// The limit of an account is this number times the limit of a session. So many sessions of an account can use their
-/// whole limit at the same time.
+/// The limit of an account is this number times the limit of a session. Up to this number of sessions can use their
+/// whole limits at the same time.
 const FULL_SESSIONS_MAX: u32 = 4;
 
 #[cfg(test)]

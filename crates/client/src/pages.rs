@@ -14,7 +14,8 @@ use crate::{error::ClientError, request::ApiRequest, transport::Transport};
 /// A stream of all entries of a list. It ends after the first error.
 pub type Pages<T> = BoxStream<'static, Result<T, ClientError>>;
 
-/// One page of a list. The member with the entries has different names, so there are aliases.
+/// One page of a list. The lists of the API have different names for the member with the entries: the field has an
+/// alias for each.
 #[derive(Deserialize)]
 struct Page<T> {
     #[serde(alias = "deliveries", alias = "envelopes")]

@@ -207,8 +207,8 @@ fn retry_after(response: &Response) -> Option<Duration> {
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-/// Parses a number of seconds. The service sends whole seconds; a proxy may send fractions. A number that is too
-/// large is the longest time.
+/// Parses a number of seconds. The service sends whole seconds; a proxy may send fractions. A number that is too large
+/// for a [`Duration`] gives [`Duration::MAX`].
 fn seconds_of(value: &str) -> Option<Duration> {
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let seconds: f64 = value.parse().ok().filter(|_| is_number)?;

@@ -38,7 +38,7 @@ pub struct HttpOptions {
     pub public_host: Option<String>,
 }
 
-/// A server of the tools. Keeps no sessions.
+/// Serves the tools over HTTP. Keeps no sessions, so each request stands alone.
 pub struct HttpServer {
     listener: TcpListener,
     config: StreamableHttpServerConfig,

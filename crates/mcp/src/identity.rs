@@ -34,7 +34,7 @@ impl ActingIdentity {
     }
 }
 
-/// The acting identity, and the URL and the store with which the agent activates identities.
+/// The acting identity, with the service URL and the store for an identity that the agent activates.
 pub(crate) struct Identities {
     pub(crate) url: String,
     /// Locked for writing during an activation. If an agent without an identity activates two at the same time, the

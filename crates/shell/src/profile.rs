@@ -162,8 +162,8 @@ pub(crate) fn fill(mut created: File, content: &[u8]) -> io::Result<()> {
 }
 
 impl Profile {
-    /// Takes the login secret and the recovery code that this profile lacks from a stored profile of the same account.
-    /// The stored profile may be the only copy of them.
+    /// Copies the login secret and the recovery code from `stored` if this profile lacks them. Copies only between
+    /// profiles of the same account. The stored profile may be the only copy of these secrets.
     pub(crate) fn keep_secrets(&mut self, stored: Self) {
         if stored.account_id.is_some() && stored.account_id == self.account_id {
             self.login_secret = self.login_secret.take().or(stored.login_secret);

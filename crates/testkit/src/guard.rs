@@ -72,7 +72,8 @@ impl Guard {
         Self::start(shell, PathBuf::new())
     }
 
-    /// Returns a guard that drops all databases with this name prefix on an existing server when the guard is dropped.
+    /// Returns a guard for an existing server. When the guard is dropped, it deletes all databases whose names begin
+    /// with `prefix`.
     pub(crate) fn dropping(psql: &Path, url: &str, prefix: &str) -> Result<Self, String> {
         let mut shell = shell(DROP);
         shell.arg(psql).arg(url).arg(prefix);

@@ -106,6 +106,7 @@ fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
         .by_hand("UPDATE api_keys SET root = (SELECT root FROM kept WHERE kept.id = api_keys.id)");
     let used = database.operate_refused(1, &["kek", "retire", "1"]);
     assert!(used.contains("encrypts 1 rows (1 identities"), "{used}");
+    assert_eq!(database.count("kek_marks WHERE retired_at IS NULL"), 2);
     database.operate(&["kek", "rotate"]);
     let unknown = database.operate_refused(1, &["kek", "retire", "7"]);
     assert!(unknown.contains("there is no"), "{unknown}");
@@ -135,13 +136,13 @@ fn a_version_is_not_retired_if_a_row_under_it_is_written_meanwhile() {
     database.operate(&["kek", "rotate"]);
     server.stop();
     let mut writer = PgConnection::establish(database.url()).unwrap();
-    writer.batch_execute("BEGIN; SELECT 1 FROM kek_marks WHERE version = 1 FOR UPDATE").unwrap();
+    writer.batch_execute("BEGIN; LOCK TABLE audit_entries").unwrap();
     let mut retire = database.admin_command(&["kek", "retire", "1"]);
     retire.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let retire = retire.spawn().unwrap();
     let waiting =
         "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    wait_until("the command waits for the version", || database.count(waiting) > 0);
+    wait_until("the command waits for the audit trail", || database.count(waiting) > 0);
     let old =
         "UPDATE api_keys SET root = (SELECT root FROM kept WHERE kept.id = api_keys.id); COMMIT";
     writer.batch_execute(old).unwrap();

@@ -61,7 +61,7 @@ impl Desk {
         Ok(None)
     }
 
-    /// Returns the place of the key-encryption keys.
+    /// Returns the source from which the key-encryption keys are read.
     pub(super) fn key_source(&self, keks: &KekArgs) -> Result<KeySource, Fault> {
         Ok(KeySource::new(&KeySettings::try_from(keks)?, &self.settings)?)
     }

@@ -63,7 +63,7 @@ fn message(error: &clap::Error) -> String {
     let mut text = error.to_string();
     if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
-        && WITH_URL.iter().any(|flag| argument.starts_with(flag))
+        && argument.split(' ').next().is_some_and(|flag| WITH_URL.contains(&flag))
     {
         // Removes the value from the message, because a URL may contain a password, and standard error often ends up in
         // a log.
@@ -109,18 +109,25 @@ fn suggestion(error: &clap::Error) -> Option<&str> {
 }
 
 /// The flags whose value is or has a URL, which may contain a password.
-const WITH_URL: [&str; 7] = [
+const WITH_URL: [&str; 12] = [
     "--base-url",
+    "--console-url",
     "--database-url",
+    "--forward-to",
     "--from",
     "--kek-provider",
     "--log-witness",
     "--otlp-endpoint",
+    "--public-url",
+    "--sales-contact",
     "--to",
+    "--url",
 ];
 
 #[cfg(test)]
 mod tests {
+    use clap::Arg;
+
     use super::*;
 
     fn message_of(arguments: &str) -> String {
@@ -151,11 +158,25 @@ mod tests {
             "serve --log-witness secret@witness.example",
             "serve --kek-provider vault:http://u:secret@vault.example/transit/key",
             "serve --database-url mysql://u:secret@db.example/x",
+            "listen --forward-to ftp://u:secret@127.0.0.1:3000/hook",
         ] {
             let message = message_of(&format!("sealpost {arguments}"));
             assert!(message.contains("invalid value for '--"), "{message}");
             assert!(!message.contains("secret"), "{message}");
         }
+        for flag in url_flags(&command()) {
+            assert!(WITH_URL.contains(&flag.as_str()), "{flag} has a URL");
+        }
+    }
+
+    fn url_flags(command: &Command) -> Vec<String> {
+        let has_url = |argument: &&Arg| {
+            let names = argument.get_value_names().unwrap_or_default();
+            names.iter().any(|name| name.contains("URL"))
+        };
+        let flags = command.get_arguments().filter(has_url);
+        let flags = flags.filter_map(Arg::get_long).map(|long| format!("--{long}"));
+        flags.chain(command.get_subcommands().flat_map(url_flags)).collect()
     }
 
     #[test]

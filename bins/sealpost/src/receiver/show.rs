@@ -33,11 +33,11 @@ impl Style {
     }
 }
 
-/// The way in which requests reach this command.
+/// The transport over which this command receives requests.
 pub(super) enum Place {
-    /// Over a relay, for this webhook.
+    /// A connection that this command opens to the service, as the relay of this webhook.
     Relay(WebhookId),
-    /// At the URL of this command.
+    /// HTTP. The command listens at this URL.
     Url(String),
 }
 

@@ -30,8 +30,8 @@ pub(super) fn url_text(text: &str) -> Result<String, String> {
     Ok(url.to_owned())
 }
 
-/// Parses an http or https URL without user, query and fragment, like [`url_text`]. The log names such a URL, and a
-/// path is appended to it.
+/// Parses an http or https URL like [`url_text`]. Rejects a user, a query and a fragment, because the log shows the
+/// URL, and a path is appended to it.
 pub(super) fn http_url(text: &str) -> Result<String, String> {
     let url = url_text(text)?;
     match BaseUrl::new(Some(&url), &url) {

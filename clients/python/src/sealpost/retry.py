@@ -32,7 +32,7 @@ class Retry:
         asked = fault.retry_after_s if isinstance(fault, ApiError) else None
         if asked is not None and asked > self.retry_after_max_s:
             return None
-        return backoff if asked is None else max(asked, backoff)
+        return min(max(backoff, asked or 0.0), SLEEP_MAX_S)
 
 
 def may_repeat(fault: ApiError | Unreachable) -> bool:
@@ -54,4 +54,6 @@ def is_repeatable(request: httpx.Request) -> bool:
     return request.method == "GET" or "Idempotency-Key" in request.headers or path.endswith(REPEATABLE)
 
 
+SLEEP_MAX_S = 1e9
+"""Longest pause, 30 years. `time.sleep` fails for an infinite time."""
 TEMPORARY = (408, 429, 500, 502, 503, 504)

@@ -62,8 +62,8 @@ pub(super) fn query<B: RequestBody + Send, T: Serialize + Send + 'static>(
     Endpoint { operation, route: web::route().to(handler) }
 }
 
-/// Returns the endpoint of an act, a change by an operator with the role `operator`. The audit trail records the
-/// operator, the client address and the reason.
+/// Returns the endpoint of an admin action, which only an operator with the role `operator` can send. The audit trail
+/// records the operator, the client address and the reason.
 pub(super) fn act<B: RequestBody + Send, T: Serialize + Send + 'static>(
     operation: Operation,
     act: fn(&Operator, B) -> Result<T, OperatorError>,

@@ -1,5 +1,5 @@
-//! Writes a log line, metrics and the span of each request. They contain the pattern of the route instead of the path,
-//! because a path can contain the id of a resource.
+//! Records each request: as a log line, in the metrics, and as a span. Records the pattern of the route instead of the
+//! path, because a path can contain the id of a resource.
 
 use std::time::Instant;
 

@@ -246,7 +246,7 @@ impl Operation {
             .refuses(&[Code::Unauthorized, Code::RateLimitExceeded])
     }
 
-    /// Requires the credentials of an operator whose role allows acts (changes).
+    /// Requires the credentials of an operator whose role allows changes.
     pub(crate) fn acting_operator(self) -> Self {
         self.operator().refuses(&[
             Code::MissingField,

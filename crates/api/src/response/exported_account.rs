@@ -10,8 +10,8 @@ use sealpost_service::ExportPosition;
 use crate::state::ApiState;
 
 /// Returns the response with the account, as a file to download. Reads the next part of the data only after the client
-/// has received the previous part. After an error, ends the connection without the end of the body, so that the client
-/// sees the error.
+/// has received the previous part. After an error, closes the connection before the body is complete, so that the
+/// client detects the error.
 pub fn exported_account(app: &ApiState, begun: ExportPosition) -> HttpResponse {
     let file = format!("attachment; filename=\"sealpost-{}.json\"", begun.account_id());
     let sealpost = Arc::clone(&app.sealpost);

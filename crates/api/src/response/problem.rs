@@ -20,7 +20,8 @@ use super::{rate_limit::RateLimit, status::status_and_title};
 /// The reason for an error response.
 #[derive(Debug)]
 pub enum Problem {
-    /// The client address has reached a limit, such as that of activations, logins or wrong secrets.
+    /// The client address has reached one of its rate limits, such as the limit of activations, logins or wrong
+    /// secrets.
     AddressThrottled {
         /// Maximum number of these requests per minute from one client address.
         per_minute: u32,
@@ -51,7 +52,8 @@ pub enum Problem {
     InvalidHttp {
         /// The header that has the error; `None` if the error is elsewhere.
         field: Option<&'static str>,
-        /// The error. With a header, it continues a sentence that starts with the header: "must be sent once".
+        /// The error. If `field` names a header, the error continues a sentence that starts with the header: "must be
+        /// sent once".
         problem: &'static str,
     },
     /// The path exists, but does not accept this method.

@@ -105,16 +105,17 @@ impl fmt::Debug for AccountSecrets {
 /// One entry of the activity log of an account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ActivityEntry {
-    /// Time at which the act happened.
+    /// Time at which the action happened.
     pub at: Timestamp,
-    /// Kind of the recorded act, such as `login` or `key_revoked`.
+    /// Kind of the recorded action, such as `login` or `key_revoked`.
     pub kind: String,
-    /// Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:`
+    /// Author of the action: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:`
     /// and the id of the API token.
     pub actor: String,
-    /// IP address of the client that made the request. `None` if the act had no client, or if the address is unknown.
+    /// IP address of the client that made the request. `None` if the action had no client, or if the address is
+    /// unknown.
     pub client_address: Option<String>,
-    /// Further details of the act as text. `None` if there are none.
+    /// Further details of the action as text. `None` if there are none.
     pub detail: Option<String>,
 }
 

@@ -41,8 +41,8 @@ impl Client {
         self.transport.call(&request).await
     }
 
-    /// Sends a message with its context: thread, replied envelope and type. If `idempotency_key` is `None`, the client
-    /// chooses a random one, and all retries use it.
+    /// Sends a message with its context: the thread, the type, and the envelope that the message replies to. If
+    /// `idempotency_key` is `None`, the client chooses a random one, and all retries use it.
     pub async fn send_message(
         &self,
         message: &Message,

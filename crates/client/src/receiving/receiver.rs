@@ -76,10 +76,10 @@ impl Receiver {
     /// Processes a webhook request, and returns the HTTP status of the response. `body` is the request body exactly as
     /// received.
     ///
-    /// - 204: the event was processed, now or before.
+    /// - 204: the event has been processed, by this request or by an earlier one.
     /// - 401: the signatures or the time of the request are not valid.
-    /// - 503: the envelope cannot be opened now, or another request with this event is processed now by this receiver
-    ///   or a clone. The service sends the event again.
+    /// - 503: the envelope cannot be opened now, or this receiver or a clone is still processing the event for another
+    ///   request. The service sends the event again.
     ///
     /// If this function returns an error, respond with 500.
     pub async fn receive(&self, headers: &HeaderList, body: &[u8]) -> Result<u16, HandlerError> {

@@ -55,18 +55,18 @@ impl NewestIds {
     }
 }
 
-/// The ids of the events that are processed now.
+/// The ids of the events that are being processed.
 #[derive(Default)]
 pub(super) struct EventsInProcess(Mutex<HashSet<String>>);
 
-/// Marks an event as processed now. Dropping the guard removes the mark, also if the request is canceled.
+/// Keeps an event in [`EventsInProcess`]. Dropping the guard removes the event, also if the request is canceled.
 pub(super) struct ProcessingGuard {
     events: Arc<EventsInProcess>,
     id: String,
 }
 
 impl EventsInProcess {
-    /// Marks an event. Returns `None` if the event is processed already.
+    /// Adds an event. Returns `None` if another request is already processing the event.
     pub(super) fn begin(events: &Arc<Self>, id: &str) -> Option<ProcessingGuard> {
         let is_new = events.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
         is_new.then(|| ProcessingGuard { events: Arc::clone(events), id: id.to_owned() })

@@ -139,7 +139,7 @@ impl Relay {
     }
 }
 
-/// Counters of the attempts to connect so far, from which the next pause is computed.
+/// Counters that determine the pause before the next try to connect.
 #[derive(Default)]
 struct ConnectionHistory {
     /// Number of accepted connections.
@@ -147,10 +147,9 @@ struct ConnectionHistory {
     connected_at: Option<Instant>,
     /// The pause before the last try.
     pause: Duration,
-    /// Number of failures since the last connection that lasted longer than the pause before it.
+    /// Number of failures in a row. Starts again at 0 after a connection that lasted longer than the pause before it.
     failures: u32,
-    /// Number of connections that the service closed with the code 1008, except those that were silent, since the last
-    /// reset of `failures`.
+    /// Number of these failures in which the service closed the connection with code 1008, except for silence.
     policy_closes: u32,
 }
 

@@ -27,7 +27,7 @@ pub struct LeasedDelivery {
     pub event: Event,
     /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
-    /// Time at which `target` was read from the database, or an earlier time. A later read may return other data.
+    /// A time at or before the read of `target` from the database. The webhook may have changed since this time.
     pub target_read_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,

@@ -46,11 +46,11 @@ pub(crate) struct ActivatedView {
     acting: bool,
 }
 
-/// Activates an identity. If the agent has an acting identity already, adds the new one to the account of the acting
-/// identity, which stays the acting one.
+/// Activates an identity. If the agent already acts as an identity, activates the new one in the same account. The
+/// agent continues to act as the earlier identity.
 ///
-/// Otherwise opens a new account and stores its secrets. The tools then act as the new identity, even if storing fails
-/// with [`ToolFault::NotStored`].
+/// If the agent has no identity, opens an account and stores its secrets. The tools then act as the new identity, even
+/// if storing fails with [`ToolFault::NotStored`].
 pub(crate) async fn activate(
     known: &Identities,
     args: ActivateArgs,

@@ -78,10 +78,12 @@ pub(crate) async fn wait(
     Ok(trusted(&WaitResult { received: message.is_some(), message }))
 }
 
-/// A message that arrived with an event, which is not confirmed yet, and the connection of this event.
+/// An event that announces a message: the connection over which the event arrived, the event, and the message. The
+/// event is not confirmed yet.
 type Arrival = (RelayConnection, RelayedRequest, ReceivedView);
 
-/// Returns the next message. `None` if the time ends or the call is cancelled.
+/// Returns the next message. Returns `None` if the time ends or the call is cancelled. If the service cannot be reached
+/// when the time ends, returns the error instead.
 async fn next_arrival(
     acting: &ActingIdentity,
     deadline: Instant,

@@ -23,15 +23,18 @@ impl Recheck {
         Self { every: recheck, grace, asked_at: now, failing_since: None }
     }
 
-    /// Asks the provider again if the interval since the last request has passed. Returns false if the provider
-    /// refuses. Also returns false if all requests have failed since the grace period began. The grace period begins
-    /// with the first failed request, not with the last success, so it may be shorter than the interval.
+    /// Asks the provider again if the interval since the last request has passed, or at the end of the grace period.
+    /// Returns false if the provider refuses. Also returns false if all requests of the grace period have failed. The
+    /// grace period begins with the first failed request, not with the last success, so it may be shorter than the
+    /// interval.
     pub(super) fn may_continue(
         &mut self,
         now: Instant,
         ask: impl FnOnce() -> Result<(), ProviderError>,
     ) -> bool {
-        if now.duration_since(self.asked_at) < self.every {
+        let is_time = now.duration_since(self.asked_at) >= self.every
+            || self.failing_since.is_some_and(|since| now.duration_since(since) >= self.grace);
+        if !is_time {
             return true;
         }
         self.asked_at = now;
@@ -103,5 +106,23 @@ mod tests {
         assert!(recheck.may_continue(minutes(240), unreachable), "a success ends the failure");
         assert!(recheck.may_continue(minutes(300), unreachable));
         assert!(!recheck.may_continue(minutes(360), unreachable));
+    }
+
+    #[test]
+    fn a_grace_period_shorter_than_the_interval_ends_at_its_time() {
+        let start = Instant::now();
+        let minutes = |count| start + Duration::from_mins(count);
+        let settings = KeySettings {
+            recheck: Duration::from_hours(1),
+            grace: Duration::from_mins(5),
+            ..KeySettings::default()
+        };
+        let mut recheck = Recheck::new(&settings, start);
+        assert!(recheck.may_continue(minutes(60), unreachable));
+        assert!(recheck.may_continue(minutes(64), || panic!("it is not time")));
+        assert!(recheck.may_continue(minutes(65), || Ok(())), "it is reached again");
+        assert!(recheck.may_continue(minutes(124), || panic!("it is not time")));
+        assert!(recheck.may_continue(minutes(125), unreachable));
+        assert!(!recheck.may_continue(minutes(130), unreachable));
     }
 }

@@ -243,8 +243,6 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
     if let Some(handle) = &key.handle {
         check_handle(core, tx, handle, &key.account_id)?;
     }
-    // Marks the invite as used only after all other checks passed. The transaction commits even if the activation is
-    // refused, so an earlier mark would use up the invite of a refused activation.
     if let Some(invite) = invite
         && !tx.use_invite(&invite, key.created_at)?
     {

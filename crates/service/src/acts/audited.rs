@@ -166,7 +166,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Performs an action and records it in the audit trail. `action` must refuse before its first write.
+    /// Performs an action and records it in the audit trail. A refused action writes nothing.
     pub(crate) fn perform<T>(
         &self,
         mut action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<OperatorError>>,
@@ -218,8 +218,7 @@ pub(crate) enum Concerned {
     Service,
 }
 
-/// Performs an action and records it in the audit trail, in one transaction. `action` must refuse before its first
-/// write, because the transaction commits even after a refusal.
+/// Performs an action and records it in the audit trail, in one transaction. A refused action writes nothing.
 pub(crate) fn perform<T, R>(
     store: &Database,
     clock: &dyn Clock,

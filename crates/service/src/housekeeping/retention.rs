@@ -62,8 +62,8 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
 /// Returns the tasks whose results users wait for, each with a query that returns true while the task has work. The
 /// tasks run on their own thread, which looks for work more often than the other housekeeping.
 ///
-/// - `deleted_webhooks` deletes the rows of deleted webhooks. Before that, no new webhook gets the undelivered
-///   envelopes of a deleted webhook.
+/// - `deleted_webhooks` deletes the deliveries and attempts of deleted webhooks. An undelivered envelope of such a
+///   webhook can go to a new webhook only after the delivery of the envelope is deleted.
 /// - `identity_rotations` sends events about changed keys to their correspondents: the keys that exchanged envelopes
 ///   with the changed key.
 pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {

@@ -104,8 +104,8 @@ impl Operator {
         };
         self.perform(|tx| {
             tx.find_key(key)?.ok_or(NO_KEY)?;
-            tx.insert_assessment(&assessment)?;
-            let shown = AssessmentView::from(assessment.clone());
+            let at = tx.insert_assessment(&assessment)?;
+            let shown = AssessmentView::from(Assessment { at, ..assessment.clone() });
             Ok((shown.clone(), ActionRecord::of_key("assessment.record", key, json!(shown))))
         })
     }
@@ -130,8 +130,8 @@ impl Operator {
         };
         self.perform(|tx| {
             tx.find_key(key)?.ok_or(NO_KEY)?;
-            tx.insert_attestation(&attestation)?;
-            let shown = AttestationView::from(attestation.clone());
+            let at = tx.insert_attestation(&attestation)?;
+            let shown = AttestationView::from(Attestation { at, ..attestation.clone() });
             Ok((shown.clone(), ActionRecord::of_key("attestation.record", key, json!(shown))))
         })
     }

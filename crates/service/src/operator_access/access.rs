@@ -230,6 +230,6 @@ const WRONG: Refusal = Refusal::Unauthorized(
 );
 /// Maximum time for which a sign-in waits for other sign-ins.
 const WAIT_MAX: Duration = Duration::from_secs(5);
-/// Maximum number of ended sessions that a node keeps in memory. Above this number, further sessions stay valid until
-/// they expire. Only operators can end sessions.
+/// Maximum number of ended sessions that a node keeps in memory. If this number is reached, a further session that is
+/// ended stays valid until it expires. An attacker cannot cause this, because only operators can end sessions.
 const ENDED_MAX: usize = 10_000;

@@ -1,5 +1,5 @@
 //! Lets each form of the dashboard take effect only once. If a browser sends a form again, for example after a second
-//! click, the user gets the result of the first time.
+//! click, the user gets the result of the first submission.
 
 use std::{sync::Arc, time::Duration};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sealpost_domain::{
-    ApiKeyId, AssessmentMetrics, BadgeStatus, CheckName, Code, GovernanceSubject,
+    ApiKeyId, AssessmentMetrics, BadgeStatus, CheckName, Code, GovernanceSubject, ports::StoreError,
 };
 use sealpost_service::{
     AssessmentSource, Attest, BadgeVerdict, Credentials, DryRun, Issue, Issued, IssuedBadge,
@@ -273,6 +273,34 @@ fn assessments_are_in_the_audit_trail_with_their_source() {
     }
     let nobody = ApiKeyId::new(shown.at, [9; 10]);
     assert!(world.operator().assess(&nobody, metrics, &finding).is_err());
+}
+
+/// The stored time is later than the clock, if the clock was ahead at an earlier assessment.
+#[test]
+fn assessments_and_attestations_show_their_stored_times() {
+    let world = World::new();
+    let (alice, operator) = (world.newcomer(None), world.operator());
+    let key = id(&alice);
+    let [clarity, coherence, confidence, drift] = GOOD.map(|text| text.parse().unwrap());
+    let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
+    let attest =
+        Attest { check: CheckName::parse("kyc").unwrap(), valid_until: None, failed: false };
+    let record = || {
+        let source = AssessmentSource::default();
+        let assessed = operator.assess(&key, metrics, &source).unwrap().at;
+        [assessed, operator.attest(&key, &attest, &source).unwrap().at]
+    };
+    let first = record();
+    world.clock.set_back(Duration::from_mins(1));
+    let second = record();
+    let newest = world.database.read(|reader| {
+        let assessed = reader.assessments_of(&key, 1)?.remove(0).at;
+        Ok::<_, StoreError>([assessed, reader.attestations_of(&key, 1)?.remove(0).at])
+    });
+    assert_eq!(second, first.map(|at| at.plus(Duration::from_millis(1))));
+    assert_eq!(newest.unwrap(), second);
+    let detail = operator.audit_entries(0, 9).unwrap().remove(2).detail;
+    assert!(detail.contains(&second[0].to_string()), "{detail}");
 }
 
 #[test]

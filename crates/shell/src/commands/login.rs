@@ -87,8 +87,9 @@ impl StoredProfile<'_> {
     }
 }
 
-/// Logs in to an existing identity with the given secret, and stores its profile. If a profile of the same account is
-/// stored already, keeps those of its secrets that the new profile lacks. The login does not use them.
+/// Logs in to an existing identity with the given secret, and stores its profile. The new profile replaces a stored
+/// one. If both belong to the same account, the secrets that only the stored one contains are kept. The login does not
+/// use the kept secrets.
 async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<(), ShellError> {
     let mut profile = given_profile(args, secret)?;
     let client = profile.client()?;

@@ -79,7 +79,7 @@ fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
-/// Stores an identity that the agent activates as the [profile](Profile) of the command.
+/// Writes the identity that the agent activates into the [profile](Profile) of the command.
 struct NewProfile {
     file: ProfileFile,
     url: String,

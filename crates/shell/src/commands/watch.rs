@@ -204,8 +204,8 @@ fn invalid(reason: impl Into<Box<dyn Error>>) -> ShellError {
 
 /// Maximum number of tries of each request. Low, so that a failing service is reported soon.
 const REQUEST_TRIES: u32 = 3;
-/// Pause between two requests for the proof. After a change of the key, the proof is available within two seconds.
-/// [`PROOF_TRIES`] requests with this pause take longer.
+/// Pause between two requests for the proof. After a change of the key, the service may need up to two seconds for the
+/// proof. [`PROOF_TRIES`] requests with this pause take longer than that.
 const PROOF_PAUSE: Duration = Duration::from_millis(500);
 const PROOF_TRIES: u32 = 7;
 /// Maximum number of tiles of the log to fetch. Two paths from a leaf to the root of the largest tree need fewer.

@@ -58,18 +58,23 @@ impl Database {
         Self::write_in(|| self.begin(durability), work)
     }
 
-    /// Runs `work` in one transaction like [`write`](Self::write). Also commits if `work` refuses the request, because
-    /// a refused request counts against its limits. Therefore `work` must decide on the refusal before any write,
-    /// except for the usage counters.
+    /// Runs `work` in one transaction like [`write`](Self::write). If `work` refuses the request, rolls the transaction
+    /// back, and returns the refusal.
     pub fn write_or_refuse<T, R>(
         &self,
         durability: Durability,
         mut work: impl FnMut(&mut Transaction) -> Result<T, Abort<R>>,
     ) -> Result<T, Abort<R>> {
-        let done = self.write(durability, |tx| match work(tx) {
-            Ok(value) => Ok(Ok(value)),
-            Err(Abort::Refused(refusal)) => Ok(Err(refusal)),
-            Err(Abort::Store(error)) => Err(error),
+        let done = repeat_contended(|| {
+            let mut tx = self.begin(durability)?;
+            match work(&mut tx) {
+                Ok(value) => {
+                    tx.commit()?;
+                    Ok(Ok(value))
+                }
+                Err(Abort::Refused(refusal)) => Ok(Err(refusal)),
+                Err(Abort::Store(error)) => Err(error),
+            }
         });
         done?.map_err(Abort::Refused)
     }
@@ -78,19 +83,12 @@ impl Database {
         begin: impl Fn() -> Result<Transaction, StoreError>,
         mut work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut attempt = || {
+        repeat_contended(|| {
             let mut tx = begin()?;
             let value = work(&mut tx)?;
             tx.commit()?;
             Ok(value)
-        };
-        for _ in 1..TRIES_MAX {
-            match attempt() {
-                Err(StoreError::Contended(_)) => {}
-                done => return done,
-            }
-        }
-        attempt()
+        })
     }
 
     /// Runs statements in one transaction like [`write`](Self::write).
@@ -148,13 +146,23 @@ impl Database {
     }
 }
 
-/// The reason that ends the work of a transaction early.
+/// Repeats a transaction that conflicts with a concurrent one, up to three attempts in total.
+fn repeat_contended<T>(mut attempt: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    for _ in 1..TRIES_MAX {
+        match attempt() {
+            Err(StoreError::Contended(_)) => {}
+            done => return done,
+        }
+    }
+    attempt()
+}
+
+/// The reason that ends the work of a transaction early. The transaction is rolled back.
 #[derive(Debug)]
 pub enum Abort<R = Refusal> {
-    /// The request is refused. The previous writes of the transaction are committed, for example the count of the
-    /// request.
+    /// The request is refused.
     Refused(R),
-    /// The database failed. The transaction is rolled back.
+    /// The database failed.
     Store(StoreError),
 }
 

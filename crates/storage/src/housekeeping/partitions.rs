@@ -139,9 +139,9 @@ pub(crate) fn ranges_of_rows(
 /// If the newest partition begins less than `span` after `now`, gives it an upper bound, and adds an empty partition
 /// after it. Returns whether a partition was added.
 ///
-/// Adds no partition if a stored row is later than the new bound. Such a row comes from a clock that was ahead by more
-/// than `span`. Retention then deletes the rows of the newest partition one by one, so the partition gets an
-/// autovacuum.
+/// Adds no partition if the newest one has a row later than the new bound, which only a node with a clock far ahead can
+/// store. Retention then cannot drop this partition as a whole, and deletes its rows one by one. Therefore turns on
+/// autovacuum for this partition. Autovacuum is off for partitions that are dropped as a whole.
 pub(crate) fn extend(
     conn: &mut PgConnection,
     table: &PartitionedTable,

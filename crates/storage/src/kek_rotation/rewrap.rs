@@ -114,18 +114,28 @@ impl Transaction {
         self.run(|conn| Ok(update.execute(conn)? == 1))
     }
 
-    /// Retires a version of the key-encryption key (KEK): the key file no longer needs to contain this version. Also
-    /// deletes the copies of this version that key providers have wrapped. Changes nothing and returns `false` if no
-    /// mark (a known text encrypted under the version) is stored, or if the version is already retired.
-    pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
+    /// Locks a version of the key-encryption key (KEK) until the transaction ends. Returns `false` if no mark (a known
+    /// text encrypted under the version) is stored, or if the version is already retired.
+    pub fn lock_kek(&mut self, version: u32) -> Result<bool, StoreError> {
         let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
-        let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));
+        let in_use = in_use.select(m::version);
         self.run(|conn| {
-            let is_retired = update.execute(conn)? == 1;
-            if is_retired {
-                diesel::delete(v::table.filter(v::version.eq(i64::from(version)))).execute(conn)?;
-            }
-            Ok(is_retired)
+            let locked = on_backend!(conn, c => {
+                Locked::new(in_use, RowLock::Alone).get_result::<i64>(c).optional()
+            })?;
+            Ok(locked.is_some())
+        })
+    }
+
+    /// Retires a version of the key-encryption key that this transaction has [locked](Self::lock_kek): the key file no
+    /// longer needs to contain this version. Also deletes the copies of this version that key providers have wrapped.
+    pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<(), StoreError> {
+        let version = i64::from(version);
+        let update = diesel::update(m::table.find(version)).set(m::retired_at.eq(at.as_millis()));
+        self.run(|conn| {
+            columns::one(update.execute(conn)?, "KEK mark")?;
+            diesel::delete(v::table.filter(v::version.eq(version))).execute(conn)?;
+            Ok(())
         })
     }
 }

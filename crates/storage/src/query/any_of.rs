@@ -41,7 +41,7 @@ pub(crate) struct AnyOf<C, V> {
     json: OnceCell<String>,
 }
 
-/// A type of values that the list of [`AnyOf`] can contain.
+/// A type whose values can be in the list of [`AnyOf`].
 pub(crate) trait ListValue: 'static {
     type SqlType: 'static;
     /// SQL expression that converts the JSON string `value` to the type of the column.

@@ -13,8 +13,8 @@ use diesel::{
 
 /// SQL text with a `?` for every value. Result rows have the SQL type `R`.
 ///
-/// The connection keeps the statement prepared under its text, so the database parses and plans the statement once. In
-/// contrast, diesel prepares `sql_query` and updates every time.
+/// The connection keeps the statement prepared under its text, so the database parses and plans the statement once. A
+/// `sql_query` or an update of diesel, in contrast, is prepared again at each execution.
 ///
 /// # Joins on PostgreSQL
 ///

@@ -85,8 +85,8 @@ pub(crate) fn record(
     Ok(Recorded { disabled, successes, exhausted })
 }
 
-/// Makes deliveries due again whose receiver responded with status 410 (Gone), if their webhook has another URL since.
-/// The response tells nothing about the receiver at the new URL.
+/// Finds attempts with status 410 (Gone) whose webhook has got another URL since. Makes their deliveries due again,
+/// because the response does not come from the receiver at the new URL.
 fn retry_at_changed_urls(
     conn: &mut AnyConnection,
     attempts: &mut [FinishedAttempt],

@@ -168,12 +168,16 @@ extern "SQL" {
 }
 
 /// Makes deliveries due now, and returns their number. A delivery whose last attempt failed starts again with the first
-/// attempt. Another delivery repeats its newest attempt, so that the requested attempt does not use up a step of the
-/// retry schedule. The time of the request marks this, until an attempt fails. Its number of attempts stays unchanged:
-/// the delivery may return to the database without an attempt, and may then be requested again.
+/// attempt. Any other delivery repeats its newest attempt, so that the requested attempt uses up no step of the retry
+/// schedule.
+///
+/// The column `requested_at` marks the delivery until an attempt fails, and each claim of a marked delivery returns a
+/// number of attempts that is lower by one. The stored number stays unchanged. Otherwise a second request before the
+/// attempt would lower the number again.
 ///
 /// The attempt of a leased delivery may be under way. Its outcome must not end the delivery, so the time of the request
-/// is stored with the lease. The delivery becomes due when the lease ends, and gets the mark when the attempt fails.
+/// is stored with the lease. The delivery becomes due when the lease ends, and is marked as requested when the attempt
+/// fails. If the lease ends without an attempt, the next lease marks the delivery.
 fn make_due(
     conn: &mut AnyConnection,
     id: &WebhookId,

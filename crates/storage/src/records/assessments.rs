@@ -19,16 +19,17 @@ use crate::{
 };
 
 impl Transaction {
-    /// Inserts an assessment. If the key has one with the same or a later time, stores a time 1 ms after the newest, so
-    /// that the new assessment counts also if the clock of this node is behind.
-    pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
+    /// Inserts an assessment, and returns its stored time. If the key has one with the same or a later time, stores a
+    /// time 1 ms after the newest, so that the new assessment counts also if the clock of this node is behind.
+    pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<Timestamp, StoreError> {
         let key = assessment.api_key_id.to_string();
         let newest = s::table.filter(s::api_key_id.eq(key)).select(max(s::at));
         self.run(|conn| {
             let mut row = AssessmentRow::new(assessment)?;
             row.at = later_than(newest.first(conn)?, row.at);
+            let at = Timestamp::from_millis(row.at);
             diesel::insert_into(s::table).values(row).execute(conn)?;
-            Ok(())
+            Ok(at)
         })
     }
 
@@ -41,9 +42,13 @@ impl Transaction {
         })
     }
 
-    /// Inserts an attestation. If the key has one for this check with the same or a later time, stores a time 1 ms
-    /// after the newest, so that the new attestation counts also if the clock of this node is behind.
-    pub fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
+    /// Inserts an attestation, and returns its stored time. If the key has one for this check with the same or a later
+    /// time, stores a time 1 ms after the newest, so that the new attestation counts also if the clock of this node is
+    /// behind.
+    pub fn insert_attestation(
+        &mut self,
+        attestation: &Attestation,
+    ) -> Result<Timestamp, StoreError> {
         let mut row = AttestationRow::new(attestation);
         let newest = t::table
             .filter(t::api_key_id.eq(row.api_key_id.clone()))
@@ -51,8 +56,9 @@ impl Transaction {
             .select(max(t::at));
         self.run(|conn| {
             row.at = later_than(newest.first(conn)?, row.at);
+            let at = Timestamp::from_millis(row.at);
             diesel::insert_into(t::table).values(row).execute(conn)?;
-            Ok(())
+            Ok(at)
         })
     }
 

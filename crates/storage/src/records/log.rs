@@ -1,8 +1,8 @@
 //! Stores the transparency log: statements, entries, the tiles of the tree, and the signed head.
 //!
-//! A statement is a text about an object, such as a key. Database triggers add the statements. The entry of a statement
-//! is a hash of the statement and random bytes. The log is a hash tree of the entries, stored in tiles: a tile contains
-//! up to 256 hashes of one level of the tree.
+//! A statement of the log is a text about an object, such as a key. It is no SQL statement. Database triggers add the
+//! statements. The entry of a statement is a hash of the statement and random bytes. The log is a hash tree of the
+//! entries, stored in tiles: a tile contains up to 256 hashes of one level of the tree.
 
 use std::time::Duration;
 
@@ -238,12 +238,12 @@ impl Reader {
         })
     }
 
-    /// Finds the statement that contains the envelope with the hash `leaf`. Returns the statement and the hashes of all
-    /// its envelopes.
+    /// Finds the log statement about envelopes that contains the hash `leaf` of an envelope. Returns the statement and
+    /// the hashes of all its envelopes.
     ///
-    /// Searches a bounded number of statements, beginning with the first one that was appended at `sent_at` or later.
-    /// Then searches the same number of statements that were appended before `sent_at`, but at most `skew` before.
-    /// `None` if none of these statements contains the envelope.
+    /// Searches a bounded number of statements from the time `sent_at` on, oldest first. Then searches at most as many
+    /// earlier statements, newest first. Earlier statements count if they are at most `skew` older than `sent_at`,
+    /// because the clocks of nodes differ. Returns `None` if none of these statements contains the envelope.
     pub fn find_envelope_list(
         &mut self,
         leaf: &[u8; 32],
@@ -296,9 +296,9 @@ const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending: `tlog` in ASCII. A row lock is not sufficient, because there may be no
 /// row yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of statements about envelopes that a search for an envelope reads among the statements from the time
-/// of the send on, and again among the earlier statements. Each node appends about one such statement per second, and
-/// one for each request for evidence.
+/// Maximum number of statements about envelopes that a search for an envelope reads from the time of the send on. The
+/// search may read as many again from before this time. Each node appends about one such statement per second, and one
+/// for each request for evidence.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (

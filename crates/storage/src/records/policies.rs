@@ -141,8 +141,8 @@ impl Transaction {
         self.run(|conn| insert_contacts(conn, contacts))
     }
 
-    /// `pairs` contains API keys, each with a possible contact. Returns the pairs whose API key has sent a message to
-    /// the contact at `since` or later.
+    /// Finds the pairs whose API key has sent a message to the contact at `since` or later. Each of `pairs` contains an
+    /// API key and a possible contact.
     pub fn find_contacts(
         &mut self,
         pairs: &[(ApiKeyId, ApiKeyId)],

@@ -113,8 +113,8 @@ impl Transaction {
         self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
-    /// Forgets since when all attempts of a webhook have failed, and how many. The transaction has locked the webhook.
-    /// The last failure stays.
+    /// Deletes the time since which all attempts of a webhook have failed, and sets the number of these attempts to 0.
+    /// The transaction has locked the webhook. The last failure stays stored.
     pub fn forget_failures(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let none = (webhooks::failing_since.eq(None::<i64>), webhooks::failed_attempts.eq(0));
         let update = diesel::update(webhooks::table.find(id.to_string())).set(none);

@@ -1,6 +1,6 @@
 //! Encrypts the results of the dashboard's forms. A browser that sends a form again gets the stored result of the first
-//! time, which may contain secrets. The key is derived from the id of the form. The database stores only a hash of this
-//! id, so a copy of the database does not reveal the secrets.
+//! submission, which may contain secrets. The key is derived from the id of the form. The database stores only a hash
+//! of this id, so a copy of the database does not reveal the secrets.
 
 use zeroize::Zeroizing;
 

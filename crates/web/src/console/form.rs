@@ -44,16 +44,18 @@ pub(super) struct ActForm {
 pub(super) enum ActFault {
     /// The form can be corrected and sent again: its page shows the reason.
     Rejected(Rejection),
-    /// The response to send: an error page. If the form was sent before, the stored response of the first time.
+    /// The response to send: an error page, or, if the form was sent before, the stored response to the first
+    /// submission.
     Page(PageResponse),
 }
 
 impl ActForm {
     /// Performs the admin action. The audit trail records the operator, the client address and the reason.
     ///
-    /// If the service refuses the action, fails with the text of the refusal for the form. If the service fails, fails
-    /// with an error page. If the form was sent before, performs nothing, and fails with the response of the first
-    /// time.
+    /// Fails if the action was not performed:
+    /// - If the service refuses the action, the error is the text of the refusal for the form.
+    /// - If the service fails, the error is an error page.
+    /// - If the form was sent before, the error is the stored response to the first submission.
     pub(super) async fn perform<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
@@ -84,8 +86,8 @@ impl ActForm {
         form.ok_or_else(|| ActFault::Page(self.user.reject(StatusCode::FORBIDDEN, FOREIGN)))
     }
 
-    /// Returns the response to a form that was sent before: the stored redirect of the first time. If no result is
-    /// stored, returns an error page.
+    /// Returns the response to a form that was sent before: the stored redirect of the first submission. If no result
+    /// is stored, returns an error page.
     async fn repetition(&self, form: &SentForm) -> PageResponse {
         let state = &self.user.state;
         match first_result(&state.admin.api.sealpost, form, RESULT_WAIT).await {

@@ -103,8 +103,8 @@ impl LiveStreams {
     }
 }
 
-/// Returns the index of the stream to end, so that another account can open one. `of_account` is the number of streams
-/// of that other account. Returns `None` if it has a stream and no account has more.
+/// Returns the index of the stream to end, so that another account can open a stream. `of_account` is the number of
+/// open streams of the other account. Returns `None` if this number is not 0, and no account has more streams.
 fn yielding(open: &[OpenStream], of_account: usize) -> Option<usize> {
     let mut by_account = HashMap::<_, usize>::new();
     let mut by_network = HashMap::<_, usize>::new();

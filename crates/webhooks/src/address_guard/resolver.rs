@@ -10,9 +10,10 @@ use std::{
     cell::RefCell,
     fs,
     net::IpAddr,
+    os::unix::fs::MetadataExt as _,
     pin::pin,
     rc::Rc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use actix_rt::time::timeout;
@@ -51,7 +52,7 @@ pub(crate) enum ResolveFailure {
 /// Creates a resolver from the hosts file and the name servers of the operating system. Each thread creates its own
 /// resolver, because its sockets belong to the async runtime of that thread.
 pub(crate) fn system() -> Rc<dyn NameResolver> {
-    Rc::new(SystemResolver::new(create, modified_times, Instant::now()))
+    Rc::new(SystemResolver::new(create, change_times, Instant::now()))
 }
 
 fn create() -> Option<TokioResolver> {
@@ -67,40 +68,44 @@ fn create() -> Option<TokioResolver> {
     resolver.ok()
 }
 
-/// The modification times of the [`FILES`]. `None` for a missing file.
-type ModifiedTimes = [Option<SystemTime>; 2];
+/// The times at which the content or the permissions of the [`FILES`] last changed, in seconds and nanoseconds. `None`
+/// for a missing file.
+type ChangeTimes = [Option<(i64, i64)>; 2];
 
-fn modified_times() -> ModifiedTimes {
-    FILES.map(|file| fs::metadata(file).and_then(|metadata| metadata.modified()).ok())
+fn change_times() -> ChangeTimes {
+    FILES.map(|file| {
+        let metadata = fs::metadata(file).ok()?;
+        Some((metadata.ctime(), metadata.ctime_nsec()))
+    })
 }
 
 /// Resolves names with the configuration of the operating system. Reads the configuration again after a change.
 struct SystemResolver {
     create: Box<dyn Fn() -> Option<TokioResolver>>,
-    modified_times: Box<dyn Fn() -> ModifiedTimes>,
+    change_times: Box<dyn Fn() -> ChangeTimes>,
     loaded: RefCell<LoadedConfiguration>,
 }
 
 struct LoadedConfiguration {
     /// `None` if the configuration could not be read yet.
     resolver: Option<TokioResolver>,
-    modified_times: ModifiedTimes,
+    change_times: ChangeTimes,
     checked_at: Instant,
 }
 
 impl SystemResolver {
     fn new(
         create: impl Fn() -> Option<TokioResolver> + 'static,
-        modified_times: impl Fn() -> ModifiedTimes + 'static,
+        change_times: impl Fn() -> ChangeTimes + 'static,
         now: Instant,
     ) -> Self {
         // Reads the times first. A change during the creation is then found by the next check.
-        let times = modified_times();
+        let times = change_times();
         let loaded =
-            LoadedConfiguration { resolver: create(), modified_times: times, checked_at: now };
+            LoadedConfiguration { resolver: create(), change_times: times, checked_at: now };
         Self {
             create: Box::new(create),
-            modified_times: Box::new(modified_times),
+            change_times: Box::new(change_times),
             loaded: RefCell::new(loaded),
         }
     }
@@ -111,9 +116,9 @@ impl SystemResolver {
         let mut loaded = self.loaded.borrow_mut();
         if now.duration_since(loaded.checked_at) >= CHECK_INTERVAL {
             loaded.checked_at = now;
-            let times = (self.modified_times)();
-            if times != loaded.modified_times {
-                loaded.modified_times = times;
+            let times = (self.change_times)();
+            if times != loaded.change_times {
+                loaded.change_times = times;
                 loaded.resolver = (self.create)().or(loaded.resolver.take());
             }
         }

@@ -57,8 +57,8 @@ impl SendBatchRequest {
     }
 }
 
-/// Serializes the messages to compare them with an earlier batch. Sorts the members of each message and omits null
-/// members, so that neither the order nor null members make a difference.
+/// Serializes the messages for the comparison with an earlier batch that has the same idempotency key. Sorts the
+/// members of each message and omits null members, so that neither the order nor null members make a difference.
 fn fingerprinted(messages: &[Value]) -> Result<Vec<u8>, Refusal> {
     let present = |message: &Value| match message {
         Value::Object(members) => {

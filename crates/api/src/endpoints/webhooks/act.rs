@@ -1,4 +1,5 @@
-//! The acts on webhooks, such as deleting or testing one. Each act has its own path.
+//! Actions on webhooks, such as deleting or testing a webhook. Each action has its own path. The path `/v1/webhooks`
+//! accepts all actions, by name.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -14,25 +15,24 @@ use crate::{
     state::ApiState,
 };
 
-/// An act on the webhooks of an API key. A type that implements this trait has the members of the request body as
-/// fields.
+/// An action on the webhooks of an API key. The fields of the implementing type are the members of the request body.
 pub(in crate::endpoints) trait Act: RequestBody {
     /// The value of `action` in the body of `POST /v1/webhooks`.
     const NAME: &'static str;
-    /// The bearer tokens that may perform the act. A session always may.
+    /// The bearer tokens that may perform the action. A session always may.
     const ACCESS: Access;
-    /// The response to the act.
+    /// The response to the action.
     type Done: JsonSchema + Serialize;
 
-    /// Returns the OpenAPI description of the endpoint that performs only this act.
+    /// Returns the OpenAPI description of the endpoint that performs only this action.
     fn operation() -> Operation;
 
-    /// Performs the act on the webhooks of the key that `actor` acts on. Returns the result with the rate limits of the
+    /// Performs the action on the webhooks of the API key of `actor`. Returns the result with the rate limits of this
     /// key.
     async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Self::Done>;
 }
 
-/// Returns the endpoint that performs only this act.
+/// Returns the endpoint that performs only this action.
 pub(in crate::endpoints) fn endpoint<A: Act>() -> Endpoint {
     let handler = async |app: web::Data<ApiState>, http: HttpRequest, request: KeyRequest<A>| {
         respond(&app, &http, request).await

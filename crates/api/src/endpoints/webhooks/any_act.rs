@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks`: performs the act that the member `action` of the body names.
+//! `POST /v1/webhooks`: performs the action that the member `action` of the body names.
 
 use std::{borrow::Cow, convert::Infallible, mem};
 
@@ -43,7 +43,7 @@ async fn perform_any(
             (act.respond)(&app, &http, KeyRequest { credentials, body: Ok(fields), memory }).await
         }
         Err(refusal) => {
-            // The act is unknown, so its scope is unknown too. Accepts any API token that may read webhooks, because
+            // The action is unknown, so its scope is unknown too. Accepts any API token that may read webhooks, because
             // the response is an error that reveals nothing.
             let faulty = KeyRequest { credentials, body: Err::<Infallible, _>(refusal), memory };
             let never = async |_: &Sealpost, _: &Caller, none| -> Limited<()> { match none {} };
@@ -53,8 +53,9 @@ async fn perform_any(
     }
 }
 
-/// The members of a body before they are read. The act must be found first, because each act has its own members and
-/// scopes. A token without the scope of the act is refused before an error in the members is reported.
+/// The members of a request body, not yet read. The handler first finds the action, because each action has its own
+/// members and scopes. The scopes are checked before the members, so a token without the scope gets no error about a
+/// member.
 struct AnyAct(Fields);
 
 impl RequestBody for AnyAct {
@@ -63,8 +64,8 @@ impl RequestBody for AnyAct {
     }
 }
 
-/// Finds the act that the member `action` names. Returns the act and the other members. Fails if the member is absent
-/// or names no act.
+/// Finds the action that the member `action` names. Returns the action and the other members. Fails if the member is
+/// absent or names no action.
 fn find_act(mut fields: Fields) -> Result<(&'static ActRow, Fields), Refusal> {
     fields.require(&["action"])?;
     let name = fields.text("action")?;
@@ -73,7 +74,7 @@ fn find_act(mut fields: Fields) -> Result<(&'static ActRow, Fields), Refusal> {
     Ok((act, fields))
 }
 
-/// Reads an act of the type `A` from the members of a request body, performs the act, and returns the response.
+/// Reads an action of the type `A` from the members of a request body, performs the action, and returns the response.
 fn respond_boxed<'a, A: Act>(
     app: &'a ApiState,
     http: &'a HttpRequest,
@@ -85,7 +86,7 @@ fn respond_boxed<'a, A: Act>(
     })
 }
 
-/// A row in the table of acts.
+/// A row in the table of actions.
 struct ActRow {
     name: &'static str,
     operation: fn() -> Operation,
@@ -93,7 +94,7 @@ struct ActRow {
     respond: Respond,
 }
 
-/// Reads an act from the members of a request body, and performs it.
+/// Reads an action from the members of a request body, and performs it.
 type Respond = for<'a> fn(
     &'a ApiState,
     &'a HttpRequest,
@@ -111,7 +112,7 @@ impl ActRow {
     }
 }
 
-/// Returns the names of all acts as text, such as `a, b or c`.
+/// Returns the names of all actions as text, such as `a, b or c`.
 fn names() -> String {
     let names: Vec<_> = ACTS.iter().map(|act| act.name).collect();
     match names.split_last() {

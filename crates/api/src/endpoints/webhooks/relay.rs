@@ -48,7 +48,8 @@ async fn relay(
 }
 
 /// Checks the handshake of a WebSocket (RFC 6455, section 4.2.1). Returns the response, and the two directions of the
-/// WebSocket. Fails if the request asks for no WebSocket, for another version, or without a valid key.
+/// WebSocket. Fails if the request does not ask for a WebSocket, asks for a version other than 13, or has no valid
+/// `Sec-WebSocket-Key`.
 fn accept_handshake(
     request: &HttpRequest,
     payload: web::Payload,

@@ -34,14 +34,14 @@ impl Operator {
         }
         let now = self.clock.now();
         self.perform(|tx| {
-            if !tx.retire_kek(version, now)? {
+            if !tx.lock_kek(version)? {
                 return Err(NO_VERSION.into());
             }
-            // Counts in the same transaction, so that no row is written between the count and the end of the version.
             let rows = rows_under(tx, version)?;
             if rows.total() > 0 {
                 return Err(OperatorError::KekInUse { version, rows }.into());
             }
+            tx.retire_kek(version, now)?;
             let record = ActionRecord::new(
                 "kek.retire",
                 &format!("kek:{version}"),

@@ -6,10 +6,14 @@ use sealpost_domain::ports::{
     StoreError,
 };
 
-use crate::tests::fixture::{Fixture, account, key};
+use crate::{
+    Abort,
+    tests::fixture::{Fixture, account, key},
+};
 
 on_both!(
     uncommitted_changes_are_rolled_back,
+    a_refused_act_writes_nothing,
     a_transaction_with_a_failed_statement_cannot_be_committed,
     a_panic_rolls_back,
     both_durabilities_commit,
@@ -28,6 +32,16 @@ fn uncommitted_changes_are_rolled_back(db: &Fixture) {
         Err::<(), _>(StoreError::Corrupt("test"))
     });
     assert!(matches!(refused, Err(StoreError::Corrupt("test"))));
+    assert_eq!(db.read(|reader| reader.find_login_secret(&account.id)).unwrap(), None);
+}
+
+fn a_refused_act_writes_nothing(db: &Fixture) {
+    let account = account();
+    let refused = db.write_or_refuse(Durable, |tx| {
+        tx.insert_account(&account)?;
+        Err::<(), _>(Abort::Refused("test"))
+    });
+    assert!(matches!(refused, Err(Abort::Refused("test"))));
     assert_eq!(db.read(|reader| reader.find_login_secret(&account.id)).unwrap(), None);
 }
 

@@ -147,10 +147,12 @@ fn secrets_of_issuer_keys_are_paged_and_replaced(db: &Fixture) {
 fn only_a_version_in_use_is_retired(db: &Fixture) {
     let kek = WrappedKek { version: 1, provider: "vault".to_owned(), wrapped: Wrapped(vec![5]) };
     assert!(db.insert_wrapped_kek(&kek).unwrap());
-    let retire = || db.write(Durable, |tx| tx.retire_kek(1, at(9))).unwrap();
-    assert!(!retire(), "it has no mark");
-    assert_eq!(db.wrapped_keks().unwrap(), [kek]);
+    let is_in_use = || db.write(Durable, |tx| tx.lock_kek(1)).unwrap();
+    assert!(!is_in_use(), "it has no mark");
     db.insert_kek_mark(1, &Wrapped(vec![7])).unwrap();
-    assert_eq!([retire(), retire()], [true, false]);
+    assert!(is_in_use());
+    assert_eq!(db.wrapped_keks().unwrap(), [kek]);
+    db.write(Durable, |tx| tx.retire_kek(1, at(9))).unwrap();
+    assert!(!is_in_use());
     assert_eq!(db.wrapped_keks().unwrap(), []);
 }

@@ -14,6 +14,7 @@ on_both!(
     waiting_exhausted_and_succeeded_deliveries_are_sent_again,
     a_requested_attempt_uses_up_no_step_of_the_schedule,
     requests_without_an_attempt_do_not_lower_the_number_of_attempts,
+    a_request_during_a_lease_without_an_attempt_marks_the_next_one,
     a_delivery_under_way_is_sent_again_whatever_its_outcome_is,
     a_410_parks_a_delivery_that_was_to_be_sent_again,
     a_delivery_is_sent_again_after_the_end_or_the_release_of_its_lease,
@@ -105,6 +106,27 @@ fn requests_without_an_attempt_do_not_lower_the_number_of_attempts(db: &Fixture)
     record(db, &held, 5100, retry(90_000));
     let held = db.claim(&claim_of(90_000, 10, LeaseToken(9))).unwrap().remove(0);
     assert_eq!((held.attempts, held.requested_at), (3, None), "the next attempt of the schedule");
+}
+
+/// A delivery can also be leased while it waits in the memory of a node, or for a relay.
+fn a_request_during_a_lease_without_an_attempt_marks_the_next_one(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    for (lease, now, next) in [(1, 1000, 2000), (2, 2000, 4500)] {
+        let held = db.claim(&claim_of(now, 10, LeaseToken(lease))).unwrap().remove(0);
+        record(db, &held, now, retry(next));
+    }
+    let held = db.claim(&claim_of(4500, 10, LeaseToken(3))).unwrap().remove(0);
+    assert_eq!((held.attempts, held.requested_at), (2, None));
+    assert!(redeliver(db, &to, &sent[0]));
+    db.release(&[(held.id(), held.lease)], at(90_000)).unwrap();
+    let held = db.claim(&claim_of(5000, 10, LeaseToken(4))).unwrap().remove(0);
+    assert_eq!((held.attempts, held.requested_at), (1, Some(at(5000))), "after a release");
+    record(db, &held, 5000, retry(5000));
+    db.claim(&claim_of(5000, 10, LeaseToken(5))).unwrap();
+    assert!(redeliver(db, &to, &sent[0]));
+    let held = db.claim(&claim_of(6000, 10, LeaseToken(6))).unwrap().remove(0);
+    assert_eq!((held.attempts, held.requested_at), (1, Some(at(5000))), "after the lease");
 }
 
 /// The request takes effect after the attempt under way, as if it had arrived after the outcome. The log has the attempt.

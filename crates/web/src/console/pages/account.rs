@@ -47,8 +47,9 @@ struct AccountPage<'a> {
     draft: Draft<'a>,
 }
 
-/// The texts of the states that the forms of an account depend on, for [`GuardedState`]. The page has them in hidden
-/// fields. A form without such a field has an empty text, which is not compared.
+/// The states of an account when its page was shown, each as a text. The page contains the texts in hidden fields of
+/// its forms. If a state has changed since, the service refuses the action of a form: see [`GuardedState`]. A form
+/// without such a field has an empty text, which sets no condition.
 struct ShownStates {
     /// The open council action against the account.
     decision: String,
@@ -82,18 +83,21 @@ impl ShownStates {
         }
     }
 
-    /// Returns the operator for a council action against the account.
+    /// Returns the operator for a council action. The action is refused if the open council action against the account
+    /// has changed since the page was shown.
     fn for_decision(&self, operator: &Operator, id: AccountId) -> Operator {
         let state = GuardedState::Decision(GovernanceSubject::Account(id));
         operator.if_unchanged(state, &self.decision)
     }
 
-    /// Returns the operator for an assignment of the account.
+    /// Returns the operator for an assignment. The action is refused if the partner of the account has changed since
+    /// the page was shown.
     fn for_assignment(&self, operator: &Operator, id: AccountId) -> Operator {
         operator.if_unchanged(GuardedState::Partner(id), &self.partner)
     }
 
-    /// Returns the operator for a suspension of `partner`, or its end.
+    /// Returns the operator for the start or the end of a suspension of `partner`. The action is refused if the partner
+    /// of the account, or the suspension of this partner, has changed since the page was shown.
     fn for_suspension(&self, operator: &Operator, id: AccountId, partner: &PartnerId) -> Operator {
         let state = GuardedState::Decision(GovernanceSubject::Partner(partner.clone()));
         self.for_assignment(operator, id).if_unchanged(state, &self.suspension)
@@ -138,7 +142,7 @@ async fn page(
     id: AccountId,
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
-    // The texts are read before the details. A change in between then refuses a form of this page.
+    // Reads the texts before the details. If a state changes between the two reads, the form of this page is refused.
     let (shown, details) = user
         .ask(move |operator| Ok((ShownStates::read(operator, id)?, operator.show_account(&id)?)))
         .await?;

@@ -47,10 +47,11 @@ struct KeyPage<'a> {
     /// The names of all checks in the compliance circuits of this service. A circuit is the set of checks of a
     /// jurisdiction.
     checks: Vec<CheckName>,
-    /// The texts of the open council actions against the key and against its account, for [`GuardedState::Decision`].
+    /// The open council actions against the key and against its account, as texts for [`GuardedState::Decision`]. If
+    /// one has changed since the page was shown, the service refuses the form.
     shown_key_decision: String,
     shown_account_decision: String,
-    /// The values of the form for the plan. Empty if the plan was changed since the page of the form was shown.
+    /// The values of the form for the plan. Empty if the plan has changed since the page with the form was shown.
     plan_draft: Draft<'a>,
     draft: Draft<'a>,
 }
@@ -125,7 +126,8 @@ async fn page(
     tab: KeyTab,
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
-    // The text of a decision is read before its details. A change in between then refuses a form of this page.
+    // Reads the texts of the decisions before the details. If a decision changes between the two reads, the form of
+    // this page is refused.
     let [shown_key_decision, shown_account_decision] = user
         .ask(move |operator| {
             let account = operator.show_key(&id)?.account_id;
@@ -157,7 +159,7 @@ async fn page(
     Ok(user.show_form("/console", &title, draft, &main))
 }
 
-/// Returns true if the plan of a key has changed since the page of a form was shown. `shown` is the plan in the form.
+/// Returns true if the plan of a key has changed since the page with a form was shown. `shown` is the plan in the form.
 /// If `shown` is empty, returns false.
 fn is_outdated(shown: &str, details: &KeyDetails) -> bool {
     !shown.is_empty() && shown != details.plan_text

@@ -1,6 +1,6 @@
 //! Ensures that a form performs its action only once. If a browser sends the form again, for example after a second
-//! click, it gets the result of the first time. This result is complete, including secrets, because the browser may
-//! have dropped the first response.
+//! click, the browser gets the result of the first submission. This result is complete, including secrets, because the
+//! browser may have dropped the first response.
 
 use std::time::Duration;
 
@@ -41,8 +41,9 @@ impl SingleUse {
         }
     }
 
-    /// Marks a form as used after its action has succeeded, and redirects to the page with the result. For actions that
-    /// cannot succeed twice, such as a recovery: they need no mark before the action.
+    /// Marks a form as used after its action has succeeded, and redirects to the page with the result. Use this
+    /// function only for an action that cannot succeed twice, such as a recovery. Other actions need the mark before
+    /// they start.
     pub(in crate::dashboard) async fn record(
         app: &web::Data<WebState>,
         form: &Form,

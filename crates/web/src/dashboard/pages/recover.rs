@@ -49,8 +49,8 @@ pub(crate) async fn submit(
         Err(problem) => {
             let mut rejection = Rejection::from(&problem);
             if problem.code() == Code::Unauthorized {
-                // The form may have been sent twice. A recovery code works only once, so the repeated form fails, and
-                // gets the response of the first.
+                // The form may have been sent twice. A recovery code works only once, so the repeated form fails. The
+                // browser then gets the response to the first form.
                 if let Some(first) = SingleUse::earlier(&app, &form).await {
                     return Ok(first.redirect(&app));
                 }

@@ -13,7 +13,7 @@ pub(super) struct Scope {
     /// The identity of the tab, or at most 200 identities of the account.
     pub(super) keys: Vec<KeyStanding>,
     is_tab: bool,
-    /// The identity that the filter of a page of the account selects.
+    /// The identity that the user selected in the filter. `None` for all identities, and on the tab of an identity.
     chosen: Option<ApiKeyId>,
 }
 

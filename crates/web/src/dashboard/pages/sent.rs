@@ -50,7 +50,8 @@ struct ReceiptPage<'a> {
 /// The query parameters of the page. An empty parameter counts as absent.
 #[derive(Default, Deserialize)]
 pub(crate) struct SentFilter {
-    /// The identity whose envelopes a page of the account lists.
+    /// The identity whose envelopes are listed. Only for the list of the account. Empty lists the envelopes of all
+    /// identities.
     #[serde(default)]
     identity: String,
     /// An API key or a handle.

@@ -99,8 +99,8 @@ pub(crate) async fn revoke(
             let result = Flash::notice("/dashboard/tokens", "The API token is revoked.");
             Ok(SingleUse::record(&user.app, &form, result).await)
         }
-        // The form may have been sent twice. A second revocation fails, so the repeated form gets the response of the
-        // first.
+        // The form may have been sent twice. A second revocation fails, and the browser then gets the response to the
+        // first form.
         Err(error) => {
             let first = SingleUse::earlier(&user.app, &form).await;
             let first = first.map(|first| first.redirect(&user.app));

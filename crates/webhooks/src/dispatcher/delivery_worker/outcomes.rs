@@ -50,7 +50,10 @@ impl DeliveryWorker {
         self.senders.mark_used(target);
         let result = self.decide(&attempt, report, duration);
         if result.outcome == Outcome::Gone {
-            tracing::info!(webhook.id = %target, "the receiver responded 410; disabling its webhook");
+            tracing::info!(
+                webhook.id = %target,
+                "the receiver responded 410; its webhook is disabled, unless its URL has changed"
+            );
             self.targets.withdraw(target, now);
         }
         self.send(OutcomeMessage::Record(result));

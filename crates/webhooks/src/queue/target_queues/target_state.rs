@@ -17,7 +17,8 @@ use crate::circuit_breaker::{CircuitBreaker, target_health::TargetHealth};
 pub(super) struct TargetState {
     pub(super) account_id: AccountId,
     target: Arc<Target>,
-    /// The time at which the read of the target began, or an earlier time.
+    /// A time at or before the read of `target` from the database. A change of the webhook that was committed before
+    /// this time is in `target`.
     target_read_at: Timestamp,
     pub(super) queue: VecDeque<LeasedDelivery>,
     pub(super) in_flight: usize,

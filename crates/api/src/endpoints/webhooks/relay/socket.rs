@@ -178,19 +178,19 @@ const PING_INTERVAL: Duration = Duration::from_secs(20);
 const PING_SLOT: Duration = Duration::from_millis(500);
 /// Time without a received frame after which a connection is closed. Checked before each ping.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
-/// Maximum number of received frames between two pings of the server that answer no delivery, such as pings.
+/// Maximum number of frames from the receiver between two pings of the server. Excludes frames that answer a delivery.
 const UNASKED_MAX: u32 = 1_000;
 /// Maximum length in bytes of a message, in one frame or in several. The WebSocket library has the same limit for a
-/// frame. The library detects a frame that is too long only when it has the whole frame, and the server stops reading
-/// at its limit of unprocessed input. Therefore the connection may stay open until the next ping, after which the
-/// server reads on.
+/// frame, but detects a frame that is too long only when the whole frame has arrived. The server stops reading such a
+/// frame at its limit of unprocessed input, and continues to read after the next ping. The connection may stay open
+/// until then.
 const MESSAGE_BYTES_MAX: usize = 65_536;
 
 const FLOOD: &str = "too many frames that answer no delivery";
 const MALFORMED: &str = "a frame is malformed";
 const NO_ANSWER: &str = "a frame is no answer: send {\"delivery\": \"…\", \"status\": …}";
-/// The receiver may connect again. Clients recognize this reason by the word "silent", because lasting reasons have the
-/// same close code.
+/// Reason for closing the connection of a silent receiver, which may connect again. Clients recognise this reason by
+/// the word "silent", because reasons that forbid another connection have the same close code.
 const SILENT: &str = "the receiver was silent for 60 seconds";
 const TEXT_ONLY: &str = "send text frames";
 const TOO_LARGE: &str = "a message has more than 65,536 bytes: shorten the body of the answer";

@@ -159,7 +159,7 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
     format!(
         "/* claims.lease */ WITH leased AS (
              UPDATE deliveries AS d SET lease = ?, due_at = ?,
-                 redeliver_at = NULL, recover_at = NULL
+                 redeliver_at = NULL, recover_at = NULL, requested_at = coalesce(d.recover_at, d.requested_at)
              FROM unnest(?, ?) AS n (webhook_id, envelope_id)
              WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              RETURNING d.envelope_id, d.webhook_id,

@@ -130,7 +130,8 @@ pub(crate) fn lease(
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
         let lease = Statement::<_, (Integer, Nullable<BigInt>)>::query(
-            "/* claims.lease */ UPDATE deliveries SET lease = ?, due_at = ?, redeliver_at = NULL, recover_at = NULL
+            "/* claims.lease */ UPDATE deliveries SET lease = ?, due_at = ?, redeliver_at = NULL, recover_at = NULL,
+                 requested_at = coalesce(recover_at, requested_at)
              WHERE webhook_id = ? AND envelope_id = ?
              RETURNING max(attempts - (requested_at IS NOT NULL), 0), requested_at",
         )

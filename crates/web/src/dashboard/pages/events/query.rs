@@ -12,7 +12,8 @@ pub(crate) struct EventsQuery {
     /// Id of the event to search for.
     #[serde(default)]
     pub(super) id: String,
-    /// The identity whose events a page of the account lists.
+    /// The identity whose events are listed. Only for the event log of the account. Empty lists the events of all
+    /// identities.
     #[serde(default)]
     pub(in crate::dashboard::pages) identity: String,
     #[serde(default)]

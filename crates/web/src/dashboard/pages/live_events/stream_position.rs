@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use sealpost_domain::AttemptNumber;
 
-/// The attempts of a log that the browser already shows. The number of the newest attempt alone does not suffice:
-/// several nodes record attempts at the same time, so an attempt can appear in the log after an attempt with a greater
-/// number.
+/// The attempts of a log that the browser already shows. The number of the newest attempt does not suffice as the
+/// position: several nodes record attempts at the same time, so an attempt can appear in the log after an attempt with
+/// a greater number.
 pub(super) struct StreamPosition {
     /// The newest attempt that the browser has.
     newest: AttemptNumber,
-    /// The stream sends only attempts with a greater number than this.
+    /// The number at which the previous poll stopped. Before the first poll, the newest attempt that the browser shows.
+    /// The stream sends only attempts with a greater number.
     oldest: AttemptNumber,
     /// The attempts that the previous poll read.
     read: BTreeSet<AttemptNumber>,
