@@ -102,7 +102,7 @@ pub struct RecipientWebhook {
 /// The rows to write for a batch of sends.
 #[derive(Debug, Default)]
 pub struct WriteSet {
-    /// Channels of the envelopes in this batch. Channels that are already stored are skipped.
+    /// The channels of all envelopes in this batch that have one. Channels that are already stored are skipped.
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,

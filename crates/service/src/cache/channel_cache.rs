@@ -8,7 +8,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Did, Envelope, KeyStatus, Timestamp, ports::KeySnapshot,
 };
@@ -35,9 +34,9 @@ pub(crate) struct OpenChannel {
     sender: ChannelSender,
     /// The version of the sender's own sealing key at the time when the channel began.
     sender_version: u32,
-    /// The database row of the channel, stored together with its first envelope. `None` after the commit of that
-    /// envelope.
-    unstored: Mutex<Option<Arc<Channel>>>,
+    /// The database row of the channel. Each envelope carries the row to the database, which stores it only once. The
+    /// channel cannot remember that the row is stored: after a failover that lost data, the row may be missing again.
+    row: Arc<Channel>,
 }
 
 /// The sender and the recipient of a channel.
@@ -106,8 +105,8 @@ impl ChannelCache {
         let draft = ChannelDraft { id: ChannelId::new(now, random()?), sender, recipient };
         let (sender, channel) =
             ChannelSender::begin(&draft, self.envelopes_max, &from.identity, to)?;
-        let unstored = Mutex::new(Some(Arc::new(channel)));
-        let channel = OpenChannel { sender, sender_version: from.sealing_version, unstored };
+        let (sender_version, row) = (from.sealing_version, Arc::new(channel));
+        let channel = OpenChannel { sender, sender_version, row };
         Ok(self.open.share(pair, channel, now, |other| other.fits(from, to)))
     }
 
@@ -166,14 +165,9 @@ impl ChannelCache {
 }
 
 impl OpenChannel {
-    /// Returns the database row of the channel, or `None` if a commit has stored it already.
-    pub(crate) fn unstored(&self) -> Option<Arc<Channel>> {
-        self.unstored.lock().clone()
-    }
-
-    /// Records that a commit has stored the database row of the channel.
-    pub(crate) fn mark_stored(&self) {
-        *self.unstored.lock() = None;
+    /// Returns the database row of the channel.
+    pub(crate) fn row(&self) -> Arc<Channel> {
+        Arc::clone(&self.row)
     }
 
     /// Returns true if the channel was begun with the current sealing keys of sender and recipient.

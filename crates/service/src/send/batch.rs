@@ -36,6 +36,15 @@ pub(crate) struct BatchLease {
     pub(crate) until: Timestamp,
 }
 
+/// The data of this node that a batch needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchNode<'a> {
+    pub(crate) lease: BatchLease,
+    /// URL of the sales contact. Refusals name it before they are stored as results of an idempotency record, so that a
+    /// repeated request gets the same text.
+    pub(crate) sales_contact: Option<&'a str>,
+}
+
 /// The times that decide a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
@@ -96,7 +105,7 @@ pub(crate) fn decide(
     facts: AdmissionFacts,
     groups: &[&CommandGroup],
     BatchTimes { now, read_at, expired_before }: BatchTimes,
-    lease: BatchLease,
+    BatchNode { lease, sales_contact }: BatchNode<'_>,
     room: &mut StorageRoom,
 ) -> (Vec<Vec<Decided>>, WriteSet) {
     let mut decision = BatchDecision {
@@ -105,6 +114,7 @@ pub(crate) fn decide(
         read_at,
         expired_before,
         lease,
+        sales_contact,
         room,
         changes: WriteSet::default(),
         channels: BTreeMap::new(),
@@ -123,6 +133,7 @@ struct BatchDecision<'a> {
     read_at: Timestamp,
     expired_before: Timestamp,
     lease: BatchLease,
+    sales_contact: Option<&'a str>,
     room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
@@ -161,7 +172,7 @@ impl BatchDecision<'_> {
     fn is_stale(&self, command: &Command) -> bool {
         command.pending.as_ref().is_some_and(|pending| {
             let key = self.facts.keys.get(&pending.envelope.meta.recipient);
-            key.is_some_and(|key| is_outdated(pending, key))
+            key.is_none_or(|key| is_outdated(pending, key))
         })
     }
 
@@ -176,9 +187,14 @@ impl BatchDecision<'_> {
             .and_then(|()| self.decide_admitted(command, batch_key));
         let verdict = match decided {
             Ok(verdict) => verdict,
-            Err(rejection) => {
+            Err(mut rejection) => {
                 if rejection.is_uncounted() {
                     self.facts.usage.insert(caller.key, before);
+                }
+                if let (Rejection::Refused(refusal), Some(url)) =
+                    (&mut rejection, self.sales_contact)
+                {
+                    refusal.name_sales_contact(url);
                 }
                 rejection.into()
             }
@@ -279,7 +295,7 @@ impl BatchDecision<'_> {
         }
         changes.envelopes.push(Arc::clone(envelope));
         changes.leaves.extend(pending.leaf);
-        self.channels.extend(pending.unstored_channel.iter().map(|it| (it.id, Arc::clone(it))));
+        self.channels.extend(pending.channel.iter().map(|it| (it.id, Arc::clone(it))));
         let recipient = self.facts.keys.get(&envelope.meta.recipient);
         let policy = recipient.and_then(|key| key.policy.as_ref());
         let receipts = policy.map(|policy| policy.receipts).unwrap_or_default();
@@ -363,7 +379,8 @@ fn check_recipient(
 ) -> Result<(), Rejection> {
     let field = Some("to");
     let recipient = &pending.envelope.meta.recipient;
-    let key = facts.keys.get(recipient).ok_or(Refusal::KeyNotFound { field })?;
+    // The cache had the key, but the database has lost it, for example by a failover. The handle may have a new owner.
+    let key = facts.keys.get(recipient).ok_or(Rejection::Stale)?;
     if pending.handle.is_some() && pending.handle != key.handle {
         return Err(Rejection::Stale);
     }

@@ -73,9 +73,8 @@ pub(crate) struct PendingEnvelope {
     /// The hash of the envelope for the transparency log. Computed by the thread that seals the envelope, because many
     /// threads seal in parallel.
     pub(crate) leaf: [u8; 32],
-    /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if the row is already stored,
-    /// or if there is no channel.
-    pub(crate) unstored_channel: Option<Arc<Channel>>,
+    /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if there is no channel.
+    pub(crate) channel: Option<Arc<Channel>>,
     /// The handle by which the caller named the recipient. `None` if the caller named a key.
     pub(crate) handle: Option<Handle>,
     /// The version of the recipient's sealing key for which the message was sealed.

@@ -29,12 +29,9 @@ impl Sending {
         let outcome = self.with_committer(|committer| {
             committer.ok_or(Refusal::Unavailable).and_then(|committer| committer.submit(group))
         })?;
-        let mut decided = outcome.await.map_err(|_lost| Error::Lost)??;
-        for (decided, (caller, recipient)) in decided.iter_mut().zip(parties) {
-            if let Verdict::Refused(refusal) = &mut decided.verdict {
-                if let Some(url) = &self.core.settings.sales_contact {
-                    refusal.name_sales_contact(url);
-                }
+        let decided = outcome.await.map_err(|_lost| Error::Lost)??;
+        for (decided, (caller, recipient)) in decided.iter().zip(parties) {
+            if let Verdict::Refused(refusal) = &decided.verdict {
                 self.core.cache_refusal(&caller, recipient.as_ref(), refusal, decided.limits);
             }
         }

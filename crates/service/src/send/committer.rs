@@ -16,7 +16,7 @@ use sealpost_storage::Database;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::{
-    batch::{BatchLease, BatchTimes, contacts_query, decide, facts_query},
+    batch::{BatchLease, BatchNode, BatchTimes, contacts_query, decide, facts_query},
     command::{Command, CommandGroup, Decided},
     commit_metrics::CommitMetrics,
     storage_room::StoredBytesCache,
@@ -175,7 +175,7 @@ fn store(
     let groups: Vec<&CommandGroup> = batch.iter().map(|queued| &queued.group).collect();
     let commands: Vec<&Command> = groups.iter().flat_map(|group| &group.commands).collect();
     let query = facts_query(&groups);
-    let durability = durability(&commands);
+    let durability = durability(&groups);
     let is_short_of_space = durability == Durability::Durable && core.is_short_of_space()?;
     let (decided, leased, stored) = store.write(durability, |tx| {
         let read_at = core.clock.now();
@@ -191,7 +191,8 @@ fn store(
         let mut room = stored_bytes.room(tx, &facts, &commands, now)?;
         room.is_short_of_space = is_short_of_space;
         let times = BatchTimes { now, read_at, expired_before };
-        let (decided, mut changes) = decide(facts, &groups, times, lease, &mut room);
+        let node = BatchNode { lease, sales_contact: core.settings.sales_contact.as_deref() };
+        let (decided, mut changes) = decide(facts, &groups, times, node, &mut room);
         leave_to_relays(&mut changes, core.dispatch.relays());
         tx.apply(&changes)?;
         Ok((decided, changes.leased, room.stored))
@@ -210,9 +211,12 @@ fn leave_to_relays(changes: &mut WriteSet, relays: &dyn Relays) {
 }
 
 /// Returns the durability of a batch. A batch without envelopes changes only usage counters, which may be lost in a
-/// crash.
-fn durability(commands: &[&Command]) -> Durability {
-    let stores = commands.iter().any(|command| command.pending.is_some());
+/// crash. However, a request with many messages and an idempotency key also stores its results if all its messages are
+/// refused.
+fn durability(groups: &[&CommandGroup]) -> Durability {
+    let stores = groups.iter().any(|group| {
+        group.batch_key.is_some() || group.commands.iter().any(|command| command.pending.is_some())
+    });
     if stores { Durability::Durable } else { Durability::Relaxed }
 }
 
@@ -250,7 +254,30 @@ const MAYBE_STORED: &str = "a batch may have been stored: the commit has no know
 
 #[cfg(test)]
 mod tests {
+    use sealpost_domain::{ApiKeyId, Fingerprint, IdempotencyKey, Timestamp, TokenHash};
+
     use super::*;
+    use crate::{
+        caller::{admission::Purpose, credentials::CallerId},
+        send::command::Idempotency,
+    };
+
+    #[test]
+    fn the_results_of_a_refused_batch_survive_a_crash() {
+        let key = ApiKeyId::new(Timestamp::from_millis(1), [1; 10]);
+        let refused = CommandGroup::from(Command {
+            caller: CallerId { session: TokenHash([1; 32]), key },
+            purpose: Purpose::Send,
+            idempotency: None,
+            pending: None,
+            refusal: Some(Refusal::InvalidJson),
+        });
+        let (key, fingerprint) = (IdempotencyKey::parse("batch").unwrap(), Fingerprint([1; 32]));
+        let batch_key = Some(Idempotency { key, fingerprint });
+        let named = CommandGroup { batch_key, ..refused.clone() };
+        assert_eq!(durability(&[&refused]), Durability::Relaxed);
+        assert_eq!(durability(&[&refused, &named]), Durability::Durable);
+    }
 
     #[test]
     fn a_batch_ends_before_the_envelope_that_exceeds_the_bytes() {

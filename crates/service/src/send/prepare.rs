@@ -15,10 +15,7 @@ use super::{
     message::{NewMessage, SendContext},
 };
 use crate::{
-    cache::{
-        cached_key::{CachedKey, KeyMaterial},
-        channel_cache::OpenChannel,
-    },
+    cache::cached_key::{CachedKey, KeyMaterial},
     error::Error,
     sealpost::core::Core,
     transparency::proof::envelope_leaf,
@@ -38,8 +35,6 @@ pub(super) struct Request {
 pub(super) struct Prepared {
     pub(super) recipient: ResolvedRecipient,
     pub(super) pending: PendingEnvelope,
-    /// The channel (shared key encapsulation) that sealed the envelope. `None` for a [`Suite`] without channels.
-    pub(super) channel: Option<Arc<OpenChannel>>,
 }
 
 /// The recipient of a send, whose key was found.
@@ -52,17 +47,6 @@ pub(super) struct ResolvedRecipient {
 
 /// The envelopes that a key sent or received, each with its thread.
 pub(super) type Threads = HashMap<EnvelopeId, Option<ThreadId>>;
-
-impl Prepared {
-    /// Records that the row of the channel is stored, because the envelope was stored with it.
-    pub(super) fn mark_stored(&self) {
-        if let Some(channel) =
-            self.channel.as_ref().filter(|_| self.pending.unstored_channel.is_some())
-        {
-            channel.mark_stored();
-        }
-    }
-}
 
 impl NewMessage {
     /// Returns the parts of the message that the fingerprint covers. A repeated request must have the same parts.
@@ -210,7 +194,7 @@ impl Sending {
             Suite::Channel => {
                 let channels = &self.core.cache.channels;
                 let (envelope, channel) = channels.seal(draft, message, from, key)?;
-                (envelope, Some(channel))
+                (envelope, Some(channel.row()))
             }
             Suite::Classic | Suite::Hybrid => (seal(draft, message, &from.identity, key)?, None),
         };
@@ -218,11 +202,11 @@ impl Sending {
         let pending = PendingEnvelope {
             leaf: envelope_leaf(&envelope.meta),
             envelope: Arc::new(envelope),
-            unstored_channel: channel.as_deref().and_then(OpenChannel::unstored),
+            channel,
             handle: recipient.handle.clone(),
             sealing_version: to.sealing_version,
         };
-        Ok(Prepared { recipient, pending, channel })
+        Ok(Prepared { recipient, pending })
     }
 }
 

@@ -180,7 +180,6 @@ impl Sending {
             self.invalidate_recipients(prepared);
             return None;
         }
-        mark_stored(prepared, &decided);
         let envelope = |it: &Result<Prepared, Refusal>| -> Option<Arc<Envelope>> {
             Some(Arc::clone(&it.as_ref().ok()?.pending.envelope))
         };
@@ -210,14 +209,6 @@ fn ascending_ids(timestamp: Timestamp, count: usize) -> Result<Vec<EnvelopeId>, 
     let mut ids = (0..count).map(id).collect::<Result<Vec<_>, WalletError>>()?;
     ids.sort_unstable();
     Ok(ids)
-}
-
-fn mark_stored(prepared: &PreparedMessages, decided: &[Decided]) {
-    for (message, decided) in prepared.iter().zip(decided) {
-        if let (Ok(message), Verdict::Stored(_)) = (message, &decided.verdict) {
-            message.mark_stored();
-        }
-    }
 }
 
 /// Returns the results of the earlier batch that this batch repeats. Returns `None` if the batch repeats no request,

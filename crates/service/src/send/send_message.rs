@@ -1,6 +1,6 @@
 //! Sends a message. Concurrent requests seal in parallel, and share commits in batches.
 
-use sealpost_domain::{KeyStatus, Refusal};
+use sealpost_domain::{Code, KeyStatus, Refusal};
 
 use super::{
     Sending,
@@ -50,7 +50,7 @@ impl Sending {
         for _ in 0..SEAL_TRIES_MAX {
             let prepared = match self.prepare(caller.key, from, request).await {
                 Ok(prepared) => prepared,
-                Err(Error::Refused(refusal)) => {
+                Err(Error::Refused(refusal)) if refusal.code() != Code::ServiceUnavailable => {
                     return self.refuse(caller, request.idempotency.clone(), refusal).await;
                 }
                 Err(fault) => return Limited::before_rate_check(fault),
@@ -71,7 +71,7 @@ impl Sending {
         request: &Request,
         prepared: &Prepared,
     ) -> Option<Limited<Sent>> {
-        let Prepared { recipient, pending, .. } = prepared;
+        let Prepared { recipient, pending } = prepared;
         let command = Command {
             caller,
             purpose: Purpose::Send,
@@ -84,10 +84,7 @@ impl Sending {
             Err(fault) => return Some(Limited::before_rate_check(fault)),
         };
         let result = match verdict {
-            Verdict::Stored(state) => {
-                prepared.mark_stored();
-                Ok(Sent::new(&pending.envelope.meta, state))
-            }
+            Verdict::Stored(state) => Ok(Sent::new(&pending.envelope.meta, state)),
             Verdict::Replayed(earlier) => {
                 Sent::replayed(&earlier).ok_or_else(|| Refusal::IdempotencyKeyReused.into())
             }

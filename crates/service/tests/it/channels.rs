@@ -202,7 +202,7 @@ async fn a_channel_is_stored_with_its_first_stored_envelope() {
     deliver(&world, &alice, &bob).await;
     assert_eq!(channels(&world), 1);
 
-    // A replayed response stores nothing and does not mark the channel as stored.
+    // A replayed response stores no channel.
     let once = message(&key_of(&bob), "hello", Some("once"));
     let first = world.sealpost.send(&alice, Ok(once)).await.result.unwrap();
     let node = world.another_node(settings());

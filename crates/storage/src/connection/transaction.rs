@@ -12,7 +12,7 @@ use std::{
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use parking_lot::{ArcMutexGuard, RawFairMutex};
 use sealpost_domain::{
-    ApiKeyId, Handle,
+    ApiKeyId, ChannelId, Handle,
     ports::{Durability, StoreError},
 };
 
@@ -32,13 +32,17 @@ use crate::{
     housekeeping::purge_cursor::PurgeCursor,
     query::row_address::RowAddress,
     rows::row_tags::RowTags,
-    send::facts_cache::FactsCache,
+    send::facts_cache::{FactsCache, Generation},
 };
 
 /// A transaction on a pooled connection. Reads rows like a [`Reader`]. Dropping a transaction rolls it back.
 pub struct Transaction {
     reader: Reader,
     pub(crate) facts_cache: Arc<FactsCache>,
+    /// The generation of the cache in which this transaction began.
+    pub(crate) generation: Generation,
+    /// The channels whose rows exist after the commit.
+    pub(crate) stored_channels: Vec<ChannelId>,
     /// The addresses of the usage rows (counters of an API key) that this transaction has locked. Empty on SQLite.
     pub(crate) usage_addresses: HashMap<ApiKeyId, RowAddress>,
     /// Changes of this transaction that a restored backup would undo, such as revocations. These changes are appended
@@ -86,6 +90,8 @@ impl Transaction {
         Ok(Self {
             reader: Reader::new(connection, database.row_tags.clone()),
             facts_cache: Arc::clone(&database.facts_cache),
+            generation: database.facts_cache.generation(),
+            stored_channels: Vec::new(),
             usage_addresses: HashMap::new(),
             journaled_acts: JournaledActs::new(&database.journal),
             durable_commits,
@@ -147,6 +153,7 @@ impl Transaction {
         }
         if done.is_ok() {
             self.purge_cursor.purged(&self.purged);
+            self.facts_cache.insert_channels(self.generation, &self.stored_channels);
         }
         // A write beyond the file size limit has stored nothing, like a write on a full disk. The commit has therefore
         // failed, and is not in doubt.

@@ -2,34 +2,52 @@
 //! key, a number that changes with every change of the key or its webhooks.
 //!
 //! Unknown keys are not cached: an attacker sends a different key each time.
+//!
+//! Also remembers which channels (shared key encapsulations) are stored, so that a batch inserts the row of a channel
+//! only once.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use quick_cache::{Weighter, sync::Cache};
 use sealpost_domain::{
-    ApiKeyId,
+    ApiKeyId, ChannelId,
     ports::{KeyFacts, RecipientWebhooks},
 };
 
-/// The cached keys and webhooks, shared by all transactions of a node. A full cache evicts the entries that are read
-/// least often.
+/// The cached keys and webhooks, and the stored channels, shared by all transactions of a node. A full cache evicts the
+/// entries that are read least often.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
     keys: Entries<KeyFacts>,
     webhooks: Entries<RecipientWebhooks>,
+    /// The stored channels, each with the generation of the transaction that found or stored its row. The row of an
+    /// evicted channel is inserted again, which changes nothing.
+    channels: Cache<(Generation, ChannelId), ()>,
+    generation: AtomicU64,
 }
+
+/// The number of times that the cache was cleared.
+pub(crate) type Generation = u64;
 
 /// A cache of values by API key. Each value has the facts version of its key.
 type Entries<V> = Cache<ApiKeyId, (i64, Arc<V>), Size>;
 
 impl FactsCache {
-    /// Creates an empty cache. `max` is the maximum total [`Size`] of all keys, and also the maximum total size of all
-    /// webhooks.
+    /// Creates an empty cache. `max` is the maximum total [`Size`] of all keys, the maximum total size of all webhooks,
+    /// and the maximum number of channels.
     pub(crate) fn new(max: usize) -> Self {
         let weight = u64::try_from(max).unwrap_or(u64::MAX);
         Self {
             keys: Cache::with_weighter(max, weight, Size),
             webhooks: Cache::with_weighter(max, weight, Size),
+            channels: Cache::new(max),
+            generation: AtomicU64::new(0),
         }
     }
 
@@ -57,9 +75,29 @@ impl FactsCache {
         add(&self.webhooks, webhooks, versions);
     }
 
-    /// Clears the cache. Called for each new connection, because the connection may lead to another server, or to an
-    /// earlier state of the same server.
+    /// Returns the generation of a transaction that begins now. The transaction must already have its connection.
+    pub(crate) fn generation(&self) -> Generation {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Returns true if a transaction of the same generation has committed the row of the channel.
+    pub(crate) fn has_channel(&self, generation: Generation, id: &ChannelId) -> bool {
+        self.channels.get(&(generation, *id)).is_some()
+    }
+
+    /// Remembers the channels whose rows a transaction of this generation has committed.
+    pub(crate) fn insert_channels(&self, generation: Generation, ids: &[ChannelId]) {
+        for id in ids {
+            self.channels.insert((generation, *id), ());
+        }
+    }
+
+    /// Clears the cache, and begins a new generation. Called for each new connection, because the connection may lead
+    /// to another server, or to an earlier state of the same server. A commit on an older connection may still end
+    /// after this call. Its channels are ignored, because they have an older generation.
     pub(crate) fn clear(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.channels.clear();
         self.keys.clear();
         self.webhooks.clear();
     }
@@ -163,6 +201,21 @@ mod tests {
         assert_eq!((found(&cache, 5), found(&cache, 6), found(&cache, 7)), (2, 1, 0));
         insert(&cache, 1, 2, 7);
         assert_eq!((found(&cache, 5), found(&cache, 7)), (1, 1));
+    }
+
+    #[test]
+    fn a_stored_channel_is_known_until_the_next_connection() {
+        let cache = FactsCache::new(9);
+        let [known, late] = [1, 2].map(|n| ChannelId::new(Timestamp::from_millis(1), [n; 10]));
+        let before = cache.generation();
+        assert!(!cache.has_channel(before, &known));
+        cache.insert_channels(before, &[known]);
+        assert!(cache.has_channel(before, &known));
+        cache.clear();
+        // A commit on an older connection ends after the new connection was opened.
+        cache.insert_channels(before, &[late]);
+        let after = cache.generation();
+        assert!(!cache.has_channel(after, &known) && !cache.has_channel(after, &late));
     }
 
     #[test]

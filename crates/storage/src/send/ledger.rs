@@ -1,7 +1,7 @@
 //! Writes the results of a batch of sends. If a key reaches a threshold (a percentage of a usage limit), stores at most
 //! one event for this threshold in the current day (for a daily limit) or month (for a monthly limit).
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use diesel::{
     prelude::*,
@@ -9,7 +9,7 @@ use diesel::{
     sql_types::{BigInt, SmallInt, Text},
 };
 use sealpost_domain::{
-    ApiKeyId, Envelope, ReachedThreshold,
+    ApiKeyId, Channel, Envelope, ReachedThreshold,
     ports::{StoreError, WriteSet},
 };
 
@@ -35,8 +35,12 @@ impl Transaction {
     pub fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
         let address_of = |(key, _): &(ApiKeyId, _)| self.usage_addresses.remove(key);
         let addresses = changes.usage.iter().filter_map(address_of).collect();
+        let (cache, generation) = (&self.facts_cache, self.generation);
+        let is_new = |channel: &&Arc<Channel>| !cache.has_channel(generation, &channel.id);
+        let new_channels: Vec<_> = changes.channels.iter().filter(is_new).collect();
+        self.stored_channels.extend(new_channels.iter().map(|channel| channel.id));
         self.run(|conn| {
-            let channels = changes.channels.iter().map(|channel| ChannelRow::new(channel));
+            let channels = new_channels.iter().map(|channel| ChannelRow::new(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
             if !channels.is_empty() {
                 statements::insert_channels(conn, &channels)?;

@@ -20,7 +20,7 @@ use sealpost_domain::{
     },
 };
 
-use super::{BatchLease, BatchTimes, contacts_query};
+use super::{BatchLease, BatchNode, BatchTimes, contacts_query};
 use crate::{
     caller::{
         admission::Purpose,
@@ -39,6 +39,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 const LONG_AGO: Timestamp = Timestamp::from_millis(1_780_000_000_000);
 const TIMES: BatchTimes = BatchTimes { now: NOW, read_at: NOW, expired_before: LONG_AGO };
 const TOKEN: TokenHash = TokenHash([1; 32]);
+const SALES_CONTACT: &str = "https://sales.example/";
 
 fn key(n: u8) -> ApiKeyId {
     ApiKeyId::new(Timestamp::from_millis(1), [n; 10])
@@ -104,7 +105,7 @@ fn send(n: u8) -> Command {
     let pending = PendingEnvelope {
         envelope: Arc::new(envelope),
         leaf: [n; 32],
-        unstored_channel: None,
+        channel: None,
         handle: None,
         sealing_version: 1,
     };
@@ -139,14 +140,14 @@ fn decide_with(
 ) -> (Vec<Decided>, WriteSet) {
     let groups: Vec<_> = commands.iter().map(|command| group(command)).collect();
     let groups: Vec<_> = groups.iter().collect();
-    let (decided, changes) = super::decide(facts, &groups, TIMES, lease, room);
+    let (decided, changes) = super::decide(facts, &groups, TIMES, node(lease), room);
     (decided.into_iter().flatten().collect(), changes)
 }
 
 /// Decides one batch of messages.
 fn decide_group(facts: AdmissionFacts, group: &CommandGroup) -> (Vec<Decided>, WriteSet) {
     let room = &mut StorageRoom::default();
-    let (mut decided, changes) = super::decide(facts, &[group], TIMES, lease(99), room);
+    let (mut decided, changes) = super::decide(facts, &[group], TIMES, node(lease(99)), room);
     (decided.remove(0), changes)
 }
 
@@ -159,6 +160,10 @@ fn batch(commands: Vec<Command>, content: u8) -> CommandGroup {
 
 fn lease(capacity: usize) -> BatchLease {
     BatchLease { capacity, token: LeaseToken(7), until: NOW }
+}
+
+fn node(lease: BatchLease) -> BatchNode<'static> {
+    BatchNode { lease, sales_contact: Some(SALES_CONTACT) }
 }
 
 fn verdict(facts: AdmissionFacts, command: &Command) -> Verdict {
@@ -214,7 +219,7 @@ fn used_up(facts: &mut AdmissionFacts) {
     facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
 }
 
-/// Returns a send through channel `n` (a shared key encapsulation), whose row is not stored yet.
+/// Returns a send through channel `n` (a shared key encapsulation).
 fn in_channel(n: u8) -> Command {
     let channel = Channel {
         id: ChannelId::new(NOW, [n; 10]),
@@ -225,7 +230,7 @@ fn in_channel(n: u8) -> Command {
         signature: [n; 64],
     };
     let mut command = send(n);
-    command.pending.as_mut().unwrap().unstored_channel = Some(Arc::new(channel));
+    command.pending.as_mut().unwrap().channel = Some(Arc::new(channel));
     command
 }
 
@@ -293,7 +298,7 @@ fn faults_are_refused_in_the_order_of_the_contract() {
     ));
 
     facts.usage.insert(key(1), Usage::UNUSED);
-    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyNotFound { field: to }));
+    assert_eq!(step(&facts), Verdict::Stale, "the cached key of the recipient does not exist");
 
     let status = KeyStatus::Revoked;
     set(&mut facts, 2, KeyFacts { status, standing: blocked(), ..bob.clone() });
@@ -678,10 +683,36 @@ fn one_stale_message_makes_the_whole_batch_stale() {
 }
 
 #[test]
+fn a_batch_to_a_cached_key_that_does_not_exist_is_stale() {
+    let mut facts = facts();
+    facts.keys.remove(&key(2));
+    let (decided, changes) = decide_group(facts, &batch(vec![send(1), send(2)], 1));
+    assert_eq!(verdicts(&decided), [Verdict::Stale, Verdict::Stale]);
+    assert!(changes.usage.is_empty() && changes.idempotency.is_empty());
+}
+
+#[test]
+fn the_record_of_a_batch_names_the_sales_contact() {
+    let mut facts = facts();
+    let plan = Plan::Enterprise(EnterpriseTerms {
+        per_minute: 9,
+        per_day: 9,
+        per_month: 0,
+        per_second: 9,
+        allow_overage: false,
+    });
+    set(&mut facts, 1, KeyFacts { plan, ..key_facts(account(1)) });
+    let (_, changes) = decide_group(facts, &batch(vec![send(1)], 1));
+    let record = &changes.idempotency[0];
+    let IdempotencyResult::Batch(stored) = &record.result else { panic!("{record:?}") };
+    assert!(stored.contains(SALES_CONTACT), "{stored}");
+}
+
+#[test]
 fn without_disk_space_a_batch_is_refused_as_a_whole() {
     let mut room = StorageRoom { is_short_of_space: true, ..StorageRoom::default() };
     let group = batch(vec![send(1), send(2)], 1);
-    let (decided, changes) = super::decide(facts(), &[&group], TIMES, lease(9), &mut room);
+    let (decided, changes) = super::decide(facts(), &[&group], TIMES, node(lease(9)), &mut room);
     assert_eq!(refusal_of(&decided[0]), Some(&Refusal::StorageFull));
     assert!(changes.idempotency.is_empty() && changes.usage.is_empty());
 }

@@ -159,6 +159,21 @@ async fn an_unavailable_store_fails_only_the_look_ups_of_its_statement() {
 }
 
 #[tokio::test]
+async fn a_send_whose_recipient_cannot_be_looked_up_does_not_count() {
+    let rig = Rig::with(Settings::default());
+    let [alice, bob] = [(); 2].map(|()| rig.world.newcomer(None));
+    let send = async || rig.node.send(&alice, Ok(message(&key_of(&bob), "hello", None))).await;
+    // The look-ups of the session, of Alice's key and of Bob's key.
+    let away = StoreError::Unavailable("away".into());
+    rig.order([Order::Ask, Order::Ask, Order::Fail(away)]);
+    assert_eq!(refusal(send().await.result).code(), Code::ServiceUnavailable);
+    rig.order([Order::Ask]);
+    let repeated = send().await;
+    assert_eq!(repeated.limits.unwrap().report().minute.used, 1);
+    repeated.result.unwrap();
+}
+
+#[tokio::test]
 async fn a_batch_whose_recipient_cannot_be_looked_up_stores_nothing() {
     let rig = Rig::with(Settings::default());
     let [alice, bob, carol] = [(); 3].map(|()| rig.world.newcomer(None));

@@ -12,6 +12,7 @@ use crate::tests::fixture::{Fixture, at, envelope, key};
 on_both!(
     a_channel_reads_back,
     a_channel_is_stored_once_and_never_changed,
+    a_channel_that_a_failover_lost_is_stored_again,
     a_rolled_back_batch_stores_no_channel,
     a_channel_outlives_all_of_its_envelopes,
     deletion_of_channels_respects_its_limit,
@@ -42,7 +43,7 @@ fn a_channel_reads_back(db: &Fixture) {
     assert!(find(db, &ChannelId::new(at(5), [3; 10])).is_none());
 }
 
-/// A node adds the channel to every send until the node knows that the channel is stored.
+/// A node inserts the channel again after each new connection, and other batches may have stored it in the meantime.
 fn a_channel_is_stored_once_and_never_changed(db: &Fixture) {
     let channel = begun(db, 5, 1);
     let impostor = Arc::new(Channel { signature: [9; 64], ..Channel::clone(&channel) });
@@ -51,11 +52,36 @@ fn a_channel_is_stored_once_and_never_changed(db: &Fixture) {
         [vec![Arc::clone(&channel)], vec![Arc::clone(&channel)], vec![impostor, Arc::clone(&fresh)]]
     {
         let envelopes = vec![Arc::new(envelope(&channel.sender, &channel.recipient))];
+        db.facts_cache.clear();
         db.apply(&WriteSet { channels, envelopes, ..WriteSet::default() });
     }
     assert_eq!((db.count("channels"), db.count("envelopes")), (2, 3));
     assert!(find(db, &channel.id).as_ref() == Some(&*channel));
     assert!(find(db, &fresh.id).as_ref() == Some(&*fresh));
+}
+
+/// After a failover, a new connection may lead to a server without the newest transactions. A channel that stayed
+/// missing would make all its later envelopes unreadable.
+fn a_channel_that_a_failover_lost_is_stored_again(db: &Fixture) {
+    let channel = begun(db, 5, 1);
+    let changes = WriteSet { channels: vec![Arc::clone(&channel)], ..WriteSet::default() };
+    let lose = || db.execute("DELETE FROM channels").unwrap();
+    let is_stored = || find(db, &channel.id).is_some();
+    db.apply(&changes);
+    lose();
+    db.facts_cache.clear();
+    db.apply(&changes);
+    assert!(is_stored());
+
+    // The commit on the old connection ends after the new connection was opened.
+    db.facts_cache.clear();
+    let mut late = db.begin(Durable).unwrap();
+    late.apply(&changes).unwrap();
+    db.facts_cache.clear();
+    late.commit().unwrap();
+    lose();
+    db.apply(&changes);
+    assert!(is_stored());
 }
 
 fn a_rolled_back_batch_stores_no_channel(db: &Fixture) {
