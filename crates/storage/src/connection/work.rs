@@ -147,7 +147,9 @@ impl Database {
 }
 
 /// Repeats a transaction that conflicts with a concurrent one, up to three attempts in total.
-fn repeat_contended<T>(mut attempt: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+fn repeat_contended<T>(
+    mut attempt: impl FnMut() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
     for _ in 1..TRIES_MAX {
         match attempt() {
             Err(StoreError::Contended(_)) => {}
