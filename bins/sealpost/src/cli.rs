@@ -82,7 +82,7 @@ pub(crate) enum Command {
     /// Check settings, data folder, database, keys, clock, certificate and addresses, with advice for each problem
     ///
     /// Accepts the settings of `serve`. Fails if a server could not run correctly. Changes nothing except the mode of
-    /// the embedded database's file, which becomes 0600.
+    /// the embedded database's file, which becomes 0600, and the disk reserve, which is deleted on a full disk.
     Doctor(Box<DoctorArgs>),
     /// Create key-encryption keys, which encrypt the secrets in the database
     #[command(subcommand)]

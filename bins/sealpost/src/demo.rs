@@ -7,6 +7,7 @@ mod receiver;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
+    path::Path,
     time::Duration,
 };
 
@@ -20,25 +21,46 @@ use self::{
     narration::{hold, say},
     receiver::{ReceivedEvent, Receiver},
 };
-use crate::{fault::Fault, logs, serve, settings::LogFormat};
+use crate::{
+    fault::Fault,
+    logs,
+    serve::{self, signals::StopSignals},
+    settings::LogFormat,
+};
 
-/// Runs the demo on a temporary embedded database. Ignores all settings in the environment.
+/// Runs the demo on a temporary embedded database. Ignores all settings in the environment. A stop signal ends the demo
+/// with an error.
 pub(crate) fn run() -> Result<(), Fault> {
     logs::start("warn", LogFormat::Text, None)?;
+    let system = actix_rt::System::new();
+    // Installs the handlers before the folder is created, because an unhandled signal would leave the folder.
+    let mut signals = system.block_on(async { StopSignals::listen() })?;
     let folder = tempfile::tempdir()
         .map_err(|error| Fault::caused("no temporary folder can be created", error))?;
-    actix_rt::System::new().block_on(async {
-        let builder = Node::builder()
-            .settings(Settings { dev: true, ..Settings::default() })
-            .data_dir(folder.path().join("data"))
-            .listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
-            .ops_listen(None);
-        let node = serve::start(builder).await?;
-        let receiver = Receiver::start()?;
-        let done = perform(&node, receiver).await;
-        node.stop().await;
-        done
-    })
+    let done = system.block_on(serve_and_perform(&folder.path().join("data"), &mut signals));
+    // Waits for the threads of an interrupted start before the folder is deleted, because they write into it.
+    drop(system);
+    done
+}
+
+async fn serve_and_perform(data_dir: &Path, signals: &mut StopSignals) -> Result<(), Fault> {
+    let interrupted = || Err(Fault::new("the demo was interrupted"));
+    let builder = Node::builder()
+        .settings(Settings { dev: true, ..Settings::default() })
+        .data_dir(data_dir)
+        .listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
+        .ops_listen(None);
+    let node = tokio::select! {
+        node = serve::start(builder) => node?,
+        () = signals.next() => return interrupted(),
+    };
+    let receiver = Receiver::start()?;
+    let done = tokio::select! {
+        done = perform(&node, receiver) => done,
+        () = signals.next() => interrupted(),
+    };
+    node.stop().await;
+    done
 }
 
 async fn perform(node: &Node, mut receiver: Receiver) -> Result<(), Fault> {

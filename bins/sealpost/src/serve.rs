@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         let builder = Node::builder().settings(Settings::try_from(args)?).metrics(registry);
         let node = tokio::select! {
             node = start(builder) => node?,
-            () = signals.next() => return Ok(()),
+            () = signals.next() => give_up_start(),
         };
         announce(&node)?;
         let is_text = args.log_format() == LogFormat::Text;
@@ -77,6 +77,13 @@ pub(crate) async fn start(builder: NodeBuilder) -> Result<Node, Fault> {
     let node = builder.start().await?;
     reload_on(hangups, node.reloader());
     Ok(node)
+}
+
+/// Ends the process during the start. Does not return to `main`, because a return would wait for the running step of the
+/// start, and this step may wait for the database without an end. Each step can be interrupted.
+fn give_up_start() -> ! {
+    tracing::info!("stopped before the start was complete");
+    std::process::exit(0)
 }
 
 fn reload_on(mut hangups: Hangups, reloader: Reloader) {

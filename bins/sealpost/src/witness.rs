@@ -12,10 +12,12 @@ pub(crate) fn run(args: WitnessArgs) -> Result<(), Fault> {
     logs::start("warn", LogFormat::Text, None)?;
     let witness = Witness::bind(&name, &folder, listen, logs)?;
     let keys: Vec<_> = witness.keys().iter().map(|key| format!("witness {key}\n")).collect();
-    terminal::print(format!("{}listening at http://{}\n", keys.concat(), witness.address()))?;
+    let ready = format!("{}listening at http://{}\n", keys.concat(), witness.address());
     actix_rt::System::new().block_on(async {
         let mut signals = StopSignals::listen()?;
         let running = witness.start()?;
+        // Prints the address only when a signal stops the witness in order.
+        terminal::print(ready)?;
         signals.next().await;
         running.stop().await;
         Ok(())

@@ -32,7 +32,7 @@ use crate::{
     journal::{
         keeper::JournalKeeper,
         record::Journal,
-        recovery::{checkpoint_file, recover_and_attach},
+        recovery::{checkpoint_file, recover_and_attach, warn_of_loss},
     },
     keys::{source::KeySource, watch::KeyWatch},
     settings::{
@@ -81,6 +81,9 @@ impl Components {
         key_source.check()?;
         check_encryption(&settings.database, &url)?;
         let database = open_database(&settings.database, &url)?;
+        if let DatabaseUrl::Sqlite(file) = &url {
+            warn_of_loss(&database, file)?;
+        }
         let keyring = key_source.read_before_migration(&database)?;
         migrate_or_reject(&database, lock.is_some() || settings.migrate)?;
         let keyring = match keyring {

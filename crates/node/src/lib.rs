@@ -41,7 +41,11 @@ pub use journal::{
 };
 pub use listening::tls;
 pub use node::{
-    Node, builder::NodeBuilder, raise_file_limit, reload::Reloader, thread::NodeThread,
+    Node,
+    builder::{NodeBuilder, bind_advice},
+    raise_file_limit,
+    reload::Reloader,
+    thread::NodeThread,
 };
 pub use process_memory::protect_process_memory;
 pub use sealpost_storage::{Database, DatabaseUrl};

@@ -96,10 +96,17 @@ impl Node {
 }
 
 /// Raises the process's limit of open files to the maximum. Each connection is an open file, and shells often set a
-/// limit of 1,024.
+/// limit of 1,024. Logs a warning if the maximum is low.
 pub fn raise_file_limit() {
     match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) if limit < FILES_MIN => tracing::warn!(
+            limit,
+            "few files can be open, and each connection is a file: raise the limit (LimitNOFILE, ulimit -Hn)"
+        ),
         Ok(limit) => tracing::debug!(limit, "raised the limit of open files"),
         Err(error) => tracing::warn!(%error, "the limit of open files cannot be raised"),
     }
 }
+
+/// Number of open files below which a limit is low. A node without connections has about 50 open files.
+const FILES_MIN: u64 = 1024;

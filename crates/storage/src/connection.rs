@@ -9,6 +9,7 @@ pub(crate) mod fault;
 pub(crate) mod gradual_flush;
 pub(crate) mod journaled_acts;
 pub(crate) mod oldest_snapshot;
+pub(crate) mod opened_files;
 pub(crate) mod pool;
 pub(crate) mod schema_checks;
 pub(crate) mod server_info;

@@ -19,6 +19,7 @@ use crate::{
         encryption,
         fault::{Fault, refused, unavailable},
         journaled_acts::SharedJournal,
+        opened_files::OpenedFiles,
         pool::{self, Pool},
         url::DatabaseUrl,
     },
@@ -68,6 +69,7 @@ pub struct Database {
     pub(crate) settings: Settings,
     /// Path of the SQLite file; `None` for PostgreSQL.
     pub(crate) file: Option<Arc<Path>>,
+    pub(crate) opened_files: Option<OpenedFiles>,
     pub(crate) hook: AccessHook,
 }
 
@@ -118,6 +120,7 @@ impl Database {
                 let lock = Arc::clone(&write_lock);
                 let checkpointer = Checkpointer::start(connection, target, settings, lock);
                 Ok(Self {
+                    opened_files: Some(OpenedFiles::of(&path)),
                     file: Some(path.into()),
                     checkpointer: Some(Arc::new(checkpointer.map_err(unavailable)?)),
                     ..Self::new((writers, readers), commits, Some(write_lock), cache, settings)
@@ -148,6 +151,7 @@ impl Database {
             durable_commits: Arc::new(durable_commits),
             settings,
             file: None,
+            opened_files: None,
             hook: AccessHook::default(),
         }
     }

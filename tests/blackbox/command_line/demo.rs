@@ -1,8 +1,11 @@
 //! Tests that `sealpost demo` succeeds and leaves no data behind.
 
-use std::time::{Duration, Instant};
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
-use crate::support::{binary, is_empty, run};
+use crate::support::{Process, SOON, binary, is_empty, run, wait_until};
 
 #[test]
 fn every_step_of_the_demo_succeeds_and_no_data_remains() {
@@ -38,5 +41,20 @@ fn the_demo_ignores_settings_in_the_environment() {
         let ended = run(command);
         assert_eq!(ended.status, Some(0), "{name}={value} {}", ended.stderr);
         assert!(ended.stdout.contains("Every step held."), "{name}={value}");
+    }
+}
+
+#[test]
+fn an_interrupted_demo_leaves_no_data() {
+    for signal in ["INT", "TERM"] {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut command = binary(&["demo"]);
+        command.env("TMPDIR", temporary.path()).stdout(Stdio::null());
+        let mut demo = Process::start(command);
+        wait_until("the demo creates its folder", || !is_empty(temporary.path()));
+        demo.signal(signal);
+        assert_eq!(demo.ended(SOON), Some(1), "{signal}");
+        assert!(demo.stderr().contains("sealpost: the demo was interrupted"), "{}", demo.stderr());
+        assert!(is_empty(temporary.path()));
     }
 }

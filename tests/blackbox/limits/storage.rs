@@ -169,3 +169,30 @@ fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
     }
     assert_eq!(server.health("/readyz"), 200);
 }
+
+/// The disk is a small tmpfs, as above. Without a server, no thread releases the reserve.
+#[test]
+fn a_server_and_a_command_start_on_a_full_disk() {
+    let database = Database::embedded();
+    let Some(disk) = SmallDisk::mount(&database.data()) else { return };
+    let serve = || database.serve_with(&["--min-free-bytes=16777216"]);
+    let reserve = Path::new(&database.data()).join("sealpost.db.reserve");
+    let fill_after = |server: Server| {
+        wait_until("the reserve is set aside", || reserve.exists());
+        server.stop();
+        // Deletes the write-ahead log, because this connection is the last one that closes.
+        database.count("accounts");
+        disk.fill();
+    };
+    let server = serve();
+    let alice = server.new_identity();
+    fill_after(server);
+    let server = serve();
+    assert!(!reserve.exists());
+    assert_eq!(server.health("/readyz"), 503);
+    server.status(&alice).ok();
+    disk.make_room();
+    fill_after(server);
+    database.operate(&["key", "revoke", &alice.key]);
+    assert!(!reserve.exists());
+}

@@ -44,6 +44,18 @@ fn an_empty_variable_is_refused() {
     assert!(is_empty(folder.path()));
 }
 
+/// A server would create the file or folder, and begin with an empty database, new keys or an empty journal.
+#[test]
+fn the_path_of_a_created_file_with_a_line_break_at_its_end_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["SEALPOST_DATA_DIR", "SEALPOST_KEK_FILE", "SEALPOST_REVOCATION_JOURNAL"] {
+        let mut serve = binary(&["serve", "--listen=127.0.0.1:0", "--ops-listen=off"]);
+        serve.current_dir(folder.path());
+        refused(serve, name, b"new\n");
+    }
+    assert!(is_empty(folder.path()));
+}
+
 #[test]
 fn keys_that_are_empty_or_no_text_are_refused_and_no_key_file_is_created() {
     let line = run(binary(&["kek", "new"])).stdout;

@@ -4,7 +4,9 @@ use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
 use serde_json::json;
 
-use crate::support::{CommandResult, Database, Identity, Server, binary, on_both, run, text};
+use crate::support::{
+    CommandResult, Database, Identity, Server, binary, on_both, run, text, within,
+};
 
 on_both!(a_wrong_key_file_is_rejected_and_the_right_one_still_works);
 
@@ -53,6 +55,32 @@ fn a_data_folder_that_other_users_can_write_is_warned_about() {
         assert_eq!(log.contains("chmod 700"), is_warned, "{mode:o}: {log}");
         server.stop();
     }
+}
+
+#[test]
+fn a_new_database_beside_the_journal_of_a_lost_one_is_warned_about() {
+    let database = Database::embedded();
+    let is_warned = || {
+        let server = database.serve();
+        let log = server.log();
+        server.stop();
+        log.contains("the journal of an earlier database")
+    };
+    assert!(!is_warned());
+    for suffix in ["", "-wal", "-shm"] {
+        drop(fs::remove_file(format!("{}{suffix}", database.file().display())));
+    }
+    assert!(is_warned());
+    assert!(!is_warned(), "the database is no longer new");
+}
+
+#[test]
+fn a_low_limit_of_open_files_is_warned_about() {
+    let database = Database::embedded();
+    let server = Server::start(within("ulimit -n 512", &database.command(&["--dev"])));
+    assert!(server.log().contains("few files can be open"), "{}", server.log());
+    server.stop();
+    assert!(!database.serve().log().contains("few files can be open"));
 }
 
 #[test]

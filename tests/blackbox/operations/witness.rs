@@ -137,6 +137,21 @@ fn line_id(line: &str) -> Option<String> {
     Some(bytes[..4].iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat())
 }
 
+/// Starts several witnesses, because a signal right after the start would end only some of them out of order.
+#[test]
+fn a_witness_stops_in_order_as_soon_as_it_listens() {
+    let (database, folder) = (Database::embedded(), tempfile::tempdir().unwrap());
+    let server = database.serve();
+    server.new_identity();
+    let log = server.log_key();
+    server.stop();
+    for _ in 0..8 {
+        let mut witness = Witness::own("w.example.org", folder.path(), &log, 1);
+        witness.process.terminate();
+        assert_eq!(witness.process.ended(SOON), Some(0));
+    }
+}
+
 fn a_witness_refuses_what_does_not_continue(database: &Database) {
     let scene = Scene::start(database, 1);
     scene.cosigned();

@@ -1,9 +1,12 @@
 //! Tests that SIGTERM stops a server in order, and that a second SIGTERM stops it immediately.
 
-use std::{sync::mpsc::channel, time::Duration};
+use std::{process::Stdio, sync::mpsc::channel, time::Duration};
+
+use diesel::{Connection as _, PgConnection, connection::SimpleConnection as _};
 
 use crate::support::{
-    Database, Pairs, Reaction, Receiver, SOON, Server, eventually, on_both, text,
+    Database, Pairs, Process, Reaction, Receiver, SOON, Server, eventually, on_both, text,
+    wait_until,
 };
 
 on_both!(
@@ -76,6 +79,21 @@ fn an_idle_server_stops_quickly(database: &Database) {
         .expect("the server waits for an idle connection");
 }
 
+#[test]
+fn a_signal_ends_a_start_that_waits_for_another_migration() {
+    let database = Database::postgres();
+    let mut migration = PgConnection::establish(database.url()).unwrap();
+    migration.batch_execute(&format!("SELECT pg_advisory_lock({MIGRATION_LOCK})")).unwrap();
+    let mut command = database.command(&["--dev"]);
+    command.stdout(Stdio::null());
+    let mut server = Process::start(command);
+    let waiting = "pg_locks WHERE locktype = 'advisory' AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    wait_until("the server waits", || database.count(waiting) == 1);
+    server.terminate();
+    assert_eq!(server.ended(SOON), Some(0));
+}
+
 /// Waits until the server accepts no more requests.
 fn await_closed(server: &Server) {
     let ping = || server.request("GET", "/v1/ping").header("Connection", "close");
@@ -83,3 +101,5 @@ fn await_closed(server: &Server) {
 }
 
 const STOP_MAX: Duration = Duration::from_secs(30);
+/// The advisory lock of PostgreSQL that each migration takes.
+const MIGRATION_LOCK: i64 = 0x7365_616c_706f_7374;

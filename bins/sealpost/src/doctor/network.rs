@@ -5,7 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
 };
 
-use sealpost_node::{doctor::Finding, settings::HttpSettings};
+use sealpost_node::{bind_advice, doctor::Finding, settings::HttpSettings};
 
 use crate::http;
 
@@ -28,7 +28,7 @@ fn judge(flag: &str, address: SocketAddr, is_running: bool) -> Finding {
         }
         Err(error) => Finding::fail(
             "port",
-            format!("{address} cannot be bound ({error}): stop its user, or give another {flag}"),
+            format!("{flag} {address} cannot be bound ({error}): {}", bind_advice(&error)),
         ),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, JournalLocation, StorageSettings};
 
-use super::values::Span;
+use super::values::{Span, created_path};
 
 /// The settings of the database, and of the data folder for an embedded database.
 #[derive(Args, Clone)]
@@ -15,7 +15,8 @@ pub(crate) struct DatabaseArgs {
         long,
         env = "SEALPOST_DATA_DIR",
         default_value_os_t = DatabaseSettings::default().data_dir,
-        value_name = "DIR"
+        value_name = "DIR",
+        value_parser = created_path()
     )]
     pub(crate) data_dir: PathBuf,
     /// postgres://… or sqlite:PATH; if omitted, the embedded database in the data folder
@@ -46,7 +47,12 @@ pub(crate) struct DatabaseArgs {
     )]
     commit_timeout: Span,
     /// File that records revocations outside the database, or `off`; if omitted, a file in the data folder
-    #[arg(long, env = "SEALPOST_REVOCATION_JOURNAL", value_name = "FILE|off")]
+    #[arg(
+        long,
+        env = "SEALPOST_REVOCATION_JOURNAL",
+        value_name = "FILE|off",
+        value_parser = created_path()
+    )]
     revocation_journal: Option<PathBuf>,
 }
 

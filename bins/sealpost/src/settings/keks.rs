@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{KeySettings, ProviderName};
 
-use super::values::Span;
+use super::values::{Span, created_path};
 use crate::{fault::Fault, kek};
 
 /// The place of the key-encryption keys.
@@ -13,7 +13,7 @@ use crate::{fault::Fault, kek};
 pub(crate) struct KekArgs {
     /// File of key-encryption keys; `DATA_DIR/kek` for an embedded database. `SEALPOST_KEK` can have the lines of the
     /// file instead, separated by commas
-    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
+    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE", value_parser = created_path())]
     pub(crate) kek_file: Option<PathBuf>,
     /// Provider that wraps the key-encryption keys, which the database then stores, instead of a key file:
     /// `aws-kms:ARN?credentials_file=FILE`, `exec:COMMAND`, `pkcs11:LIBRARY?token=LABEL&key=LABEL&pin_file=FILE`,

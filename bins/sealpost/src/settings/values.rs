@@ -1,7 +1,8 @@
 //! Parses the values of settings: numbers, times and URLs.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use sealpost_node::settings::base_url::BaseUrl;
 
 /// Parses a count from 1 to 1,000,000.
@@ -18,6 +19,18 @@ pub(super) fn positive_size(text: &str) -> Result<Size<usize>, String> {
         size @ Size(1..=4_294_967_295) => Ok(size),
         Size(_) => Err("give a size from 1 byte to less than 4GiB".to_owned()),
     }
+}
+
+/// Parses the path of a file or folder that a server creates if it is missing. Rejects a line break at the end, which a
+/// variable can have whose value comes from a file. The server would otherwise begin with an empty database or new keys
+/// under another name.
+pub(super) fn created_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if path.as_os_str().as_encoded_bytes().ends_with(b"\n") {
+            return Err("the path ends with a line break: remove the line break");
+        }
+        Ok(path)
+    })
 }
 
 /// Removes white space and a byte order mark around a URL. Rejects an empty URL, and white space and control characters

@@ -5,13 +5,14 @@ use std::{fs::File, io::Read as _, path::Path};
 use sealpost_storage::{Database, DatabaseUrl, Encryption};
 
 use crate::{
-    embedded::data_folder,
+    embedded::{data_folder, disk_reserve},
     error::{Failure, NodeError, database_error},
     settings::DatabaseSettings,
 };
 
 /// Opens a database and creates its folder if necessary. Does not migrate the database. Refuses a folder in the place
-/// of an embedded database, and an embedded database with another hard link.
+/// of an embedded database, and an embedded database with another hard link. If the disk of an embedded database is
+/// almost full, first deletes the disk reserve.
 pub fn open_database(
     settings: &DatabaseSettings,
     url: &DatabaseUrl,
@@ -20,6 +21,7 @@ pub fn open_database(
         data_folder::refuse_folder(file)?;
         data_folder::create_parent(file)?;
         data_folder::require_single_name(file)?;
+        disk_reserve::release_if_full(file);
     }
     Database::open(url, settings.storage).map_err(database_error)
 }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use sealpost_service::PeriodicThread;
 use sealpost_storage::{
     Database,
@@ -31,7 +31,6 @@ pub(crate) fn start(
         file: reserve_file(file),
         size,
         free_to_begin: min_free_bytes.saturating_add(size),
-        is_held: false,
         has_failed: false,
     };
     keeper.poll(&database);
@@ -41,13 +40,25 @@ pub(crate) fn start(
     })
 }
 
+/// Deletes the reserve file of the embedded database in `file` if the disk is almost full. Call before the database is
+/// opened: SQLite needs space for its write-ahead log, and the server that usually deletes the reserve may not run.
+pub(crate) fn release_if_full(file: &Path) {
+    let reserve = reserve_file(file);
+    let (Ok(held), Ok(disk)) = (fs::metadata(&reserve), statvfs(&reserve)) else { return };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if free < held.len()
+        && let Err(error) = release(&reserve, free)
+    {
+        tracing::warn!(%error, file = %reserve.display(), "the disk reserve cannot be released");
+    }
+}
+
 /// Creates the reserve file while enough space is free, and deletes the file when the disk is almost full.
 struct ReserveKeeper {
     file: PathBuf,
     size: u64,
     /// Number of bytes that must be free on the disk before the reserve file is created.
     free_to_begin: u64,
-    is_held: bool,
     /// Whether the last call failed. Only the first of consecutive failures is logged.
     has_failed: bool,
 }
@@ -63,24 +74,33 @@ impl ReserveKeeper {
         self.has_failed = done.is_err();
     }
 
-    fn adjust(&mut self, free: u64) -> io::Result<()> {
+    fn adjust(&self, free: u64) -> io::Result<()> {
         if free < self.size {
             if self.file.exists() {
-                fs::remove_file(&self.file)?;
-                tracing::warn!(
-                    free_bytes = free,
-                    reserve_bytes = self.size,
-                    "the disk is almost full: released the disk reserve; free space soon"
-                );
+                release(&self.file, free)?;
             }
-            self.is_held = false;
-        } else if !self.is_held && free >= self.free_to_begin && self.size > 0 {
+        } else if free >= self.free_to_begin && self.size > 0 && !self.is_held() {
             let file = regular_file::open_or_create(File::options().write(true), &self.file)?;
             fallocate(file, FallocateFlags::empty(), 0, self.size)?;
-            self.is_held = true;
         }
         Ok(())
     }
+
+    fn is_held(&self) -> bool {
+        fs::metadata(&self.file).is_ok_and(|file| file.len() >= self.size)
+    }
+}
+
+/// Deletes the reserve file. `free` is the number of free bytes on the disk before.
+fn release(reserve: &Path, free: u64) -> io::Result<()> {
+    let reserve_bytes = fs::metadata(reserve)?.len();
+    fs::remove_file(reserve)?;
+    tracing::warn!(
+        free_bytes = free,
+        reserve_bytes,
+        "the disk is almost full: released the disk reserve; free space soon"
+    );
+    Ok(())
 }
 
 /// Returns the path of the reserve file for a database file: the path without links, with `.reserve` appended.
@@ -101,11 +121,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = reserve_file(&folder.path().join("sealpost.db"));
         assert!(file.ends_with("sealpost.db.reserve"));
-        let mut keeper = ReserveKeeper {
+        let keeper = ReserveKeeper {
             file: file.clone(),
             size: 100_000,
             free_to_begin: 500_000,
-            is_held: false,
             has_failed: false,
         };
         let size = || fs::metadata(&file).ok().map(|file| file.len());
@@ -121,6 +140,10 @@ mod tests {
         assert_eq!(size(), None);
         keeper.adjust(600_000).unwrap();
         assert_eq!(size(), Some(100_000));
+        // A command has deleted the file, because it could not open the database on the full disk.
+        fs::remove_file(&file).unwrap();
+        keeper.adjust(600_000).unwrap();
+        assert_eq!(size(), Some(100_000));
     }
 
     #[test]
@@ -129,9 +152,7 @@ mod tests {
         let file = folder.path().join("x.reserve");
         fs::write(&file, "x").unwrap();
         let (size, free_to_begin) = (10, 20);
-        let (is_held, has_failed) = (false, false);
-        let mut keeper =
-            ReserveKeeper { file: file.clone(), size, free_to_begin, is_held, has_failed };
+        let keeper = ReserveKeeper { file: file.clone(), size, free_to_begin, has_failed: false };
         keeper.adjust(9).unwrap();
         assert!(!file.exists());
     }

@@ -2,13 +2,14 @@
 
 use std::{
     error::Error,
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use sealpost_domain::{Clock, ports::RevocationJournal as _};
 use sealpost_service::{DatabaseRecovered, EndedCredentials, Operator};
-use sealpost_storage::{Database, DatabaseUrl};
+use sealpost_storage::{Database, DatabaseUrl, owned_file};
 use sealpost_wallet::random;
 use serde::Serialize;
 
@@ -58,6 +59,27 @@ pub(crate) fn recover_and_attach(
         find_gap(&journal, database, mark.unwrap_or(0))?;
     }
     Ok(Some(journal))
+}
+
+/// Logs a warning if an embedded database is new, and its folder has the journal of an earlier database. The earlier
+/// database may be lost. Call before the journal of the new database is created.
+pub(crate) fn warn_of_loss(database: &Database, file: &Path) -> Result<(), NodeError> {
+    if database.has_kek_mark().map_err(database_error)? {
+        return Ok(());
+    }
+    for entry in fs::read_dir(owned_file::folder_of(file)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(PREFIX) && name.ends_with(SUFFIX) {
+            tracing::warn!(
+                database = %file.display(),
+                journal = %entry.path().display(),
+                "the database is new, but its folder has the journal of an earlier database: if that database was \
+                 lost, stop the server and restore a backup"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Checks whether acts (journaled changes) of the database are missing in the journal, and stores the result in the
@@ -203,7 +225,8 @@ impl OwnJournal {
         let content = file::read(&path).map_err(|fault| unusable(&path, fault))?;
         if content.as_ref().is_some_and(|content| content.header.database != database_id) {
             return Err(NodeError::File(Failure::new(format!(
-                "the revocation journal {} belongs to another database: give another --revocation-journal",
+                "the revocation journal {} belongs to another database: restore a backup if that database was lost, or \
+                 give another --revocation-journal",
                 path.display()
             ))));
         }
@@ -285,7 +308,7 @@ fn path_of(settings: &DatabaseSettings, database_id: &str) -> Option<PathBuf> {
         JournalLocation::Off => None,
         JournalLocation::DataFolder => {
             let short = database_id.get(..SHORT_ID).unwrap_or(database_id);
-            let name = format!("revocations-{short}.log");
+            let name = format!("{PREFIX}{short}{SUFFIX}");
             let embedded = match settings.database_url() {
                 DatabaseUrl::Sqlite(file) => file.parent().map(|folder| folder.join(&name)),
                 DatabaseUrl::Postgres(_) => None,
@@ -314,5 +337,8 @@ pub(super) fn unusable(path: &Path, cause: impl Error + Send + Sync + 'static) -
 
 /// The operator name in the audit trail for a journal that a node has applied itself.
 const RECOVERY_ACTOR: &str = "sealpost";
+/// Begin and end of the name of a journal in the data folder.
+const PREFIX: &str = "revocations-";
+const SUFFIX: &str = ".log";
 /// Number of characters of the database's id in the file name of its journal.
 const SHORT_ID: usize = 8;

@@ -1,7 +1,7 @@
 //! Starts a node from typed settings.
 
 use std::{
-    io,
+    io::{self, ErrorKind},
     net::{SocketAddr, TcpListener},
     path::PathBuf,
     sync::Arc,
@@ -199,9 +199,20 @@ fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
         socket.listen(BACKLOG)?.into_std()
     };
     listen().map_err(|error: io::Error| {
-        let message = format!("{address} cannot be bound: stop its user, or give another address");
+        let message = format!("{address} cannot be bound: {}", bind_advice(&error));
         NodeError::Address(Failure::caused(message, error))
     })
+}
+
+/// Returns the advice for an address that cannot be bound.
+pub fn bind_advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::AddrNotAvailable => "give an address of this machine",
+        ErrorKind::PermissionDenied => {
+            "give a port from 1024 up, or give the process the capability CAP_NET_BIND_SERVICE"
+        }
+        _ => "stop its user, or give another address",
+    }
 }
 
 fn local_address(socket: &TcpListener) -> Result<SocketAddr, NodeError> {
@@ -214,3 +225,17 @@ fn local_address(socket: &TcpListener) -> Result<SocketAddr, NodeError> {
 const TRY_AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// Length of the accept queue. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: u32 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_of_another_machine_gets_its_own_advice() {
+        let refused = bind(SocketAddr::from(([192, 0, 2, 1], 0))).unwrap_err();
+        assert!(refused.to_string().ends_with("give an address of this machine"), "{refused}");
+        let taken = bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let refused = bind(taken.local_addr().unwrap()).unwrap_err();
+        assert!(refused.to_string().contains("stop its user"), "{refused}");
+    }
+}

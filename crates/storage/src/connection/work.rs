@@ -127,6 +127,9 @@ impl Database {
                 Some(guard.ok_or_else(|| unavailable(WRITE_LOCK_TIMEOUT))?)
             }
         };
+        if let (Some(opened), Some(path)) = (&self.opened_files, &self.file) {
+            opened.require_unchanged(path)?;
+        }
         Transaction::begin(self, guard, durability)
     }
 

@@ -206,6 +206,26 @@ fn a_symbolic_link_may_point_to_a_missing_file() {
 }
 
 #[test]
+fn a_database_with_a_replaced_or_deleted_file_gets_no_writes() {
+    let db = sqlite();
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    let is_refused = |durability| match db.begin(durability).map(drop) {
+        Err(StoreError::Unavailable(reason)) => reason.to_string().contains("replaced or deleted"),
+        _ => false,
+    };
+    for file in [path.clone(), path.with_extension("db-wal")] {
+        let aside = path.with_extension("aside");
+        std::fs::rename(&file, &aside).unwrap();
+        assert!(is_refused(Durable) && is_refused(Relaxed), "deleted: {}", file.display());
+        assert!(db.check_writes().is_err());
+        std::fs::write(&file, "another file").unwrap();
+        assert!(is_refused(Durable) && is_refused(Relaxed), "replaced: {}", file.display());
+        std::fs::rename(&aside, &file).unwrap();
+        assert!(!is_refused(Durable) && !is_refused(Relaxed), "put back: {}", file.display());
+    }
+}
+
+#[test]
 fn a_file_of_another_format_is_refused() {
     let db = empty_sqlite();
     let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
