@@ -5,18 +5,23 @@ function copyButton(source, name) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy-button";
-  button.textContent = "Copy";
-  if (name) button.setAttribute("aria-label", `Copy ${name}`);
+  // Screen readers announce the result.
+  button.setAttribute("aria-live", "polite");
+  const show = (text) => {
+    button.textContent = text;
+    if (name) button.setAttribute("aria-label", `${text} ${name}`);
+  };
+  show("Copy");
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(source.dataset.copy ?? source.textContent);
-      button.textContent = "Copied";
+      show("Copied");
     } catch {
       // Browsers allow the clipboard only on secure origins. Select the text, so that a key press copies it.
       getSelection().selectAllChildren(source);
-      button.textContent = "Selected";
+      show("Selected");
     }
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    setTimeout(() => show("Copy"), 2000);
   });
   return button;
 }

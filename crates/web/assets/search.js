@@ -61,8 +61,8 @@ async function show() {
     search.classList.add("open");
     return;
   }
-  // A later key press has started a newer search.
-  if (typed !== field.value) return;
+  // A later key press has started a newer search, or the reader has left the search.
+  if (typed !== field.value || !search.contains(document.activeElement)) return;
   const found = entries.map((entry) => ({ entry, rank: rank(entry, words) })).filter((one) => one.rank > 0);
   found.sort((one, other) => other.rank - one.rank);
   results.replaceChildren(...found.slice(0, LIMIT).map((one) => item(one.entry)));
@@ -80,7 +80,10 @@ function close() {
   search.classList.remove("open");
 }
 
-field.addEventListener("focus", () => { load().catch(() => { index = undefined; }); });
+field.addEventListener("focus", () => {
+  load().catch(() => { index = undefined; });
+  show();
+});
 field.addEventListener("input", show);
 search.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -99,5 +102,11 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   field.focus();
 });
-results.addEventListener("click", close);
+results.addEventListener("click", ({ target }) => { if (target.closest("a")) close(); });
+// Hides the results if the reader clicks or moves the focus elsewhere: they would cover the page. The focus shows them again.
+for (const event of ["click", "focusin"]) {
+  document.addEventListener(event, ({ target }) => {
+    if (!search.contains(target)) search.classList.remove("open");
+  });
+}
 search.hidden = false;

@@ -99,6 +99,9 @@ async function lookAtEvent(page) {
   }
   assert.match(await page.innerText('dl.facts'), TIME);
   assert.match(await page.innerText('.attempts'), TIME);
+  await page.click('dl.facts code.copyable + .copy-button');
+  const copied = page.locator('.copy-button[aria-live]:is([aria-label="Copied Event id"], [aria-label="Selected Event id"])');
+  await assertCount(copied, 1, 'a screen reader announces that the id is copied');
 }
 
 async function lookAtWebhooks(page) {

@@ -21,6 +21,10 @@ async function isWhole(page, response, path) {
   assert.equal(response.status(), 200, path);
   const empty = await page.evaluate(() => [...document.querySelectorAll('pre')].filter((pre) => /^\s*\n/.test(pre.innerText)).length);
   assert.equal(empty, 0, `${path} has a code box that begins with an empty line`);
+  await page.emulateMedia({ forcedColors: 'active' });
+  const lines = await page.locator('.top nav a').evaluateAll((links) => links.map((link) => getComputedStyle(link).borderBottomWidth));
+  assert.ok(lines.filter((line) => line !== '0px').length <= 1, `${path} marks several links as current with the colours of the system`);
+  await page.emulateMedia({ forcedColors: 'none' });
 }
 
 async function look(page, form) {

@@ -1,6 +1,7 @@
 // Searches the documentation in a real browser, once for each entry of a JSON array. Prints as JSON the links that each
 // search found, whether it showed the next steps, whether `/` focuses the field, the browser's complaints, and whether a
-// browser without JavaScript shows the field. Saves a screenshot if a folder is given.
+// browser without JavaScript shows the field. Also prints whether the results are visible after a click on the page, after
+// a return to the field, and after the focus has left the last result. Saves a screenshot if a folder is given.
 
 
 import { launch } from './browser.mjs';
@@ -24,12 +25,22 @@ try {
     found.push(await page.locator(".search li a").evaluateAll((links) => links.map((link) => link.getAttribute("href"))));
     next_steps.push(await page.locator(".search .nothing").isVisible());
   }
+  const results = page.locator(".search .found");
+  const visible = [];
+  await page.locator("h1").click({ position: { x: 5, y: 5 } });
+  visible.push(await results.isVisible());
+  await page.getByRole("searchbox").focus();
+  await results.waitFor();
+  visible.push(await results.isVisible());
+  await results.locator("a:visible").last().focus();
+  await page.keyboard.press("Tab");
+  visible.push(await results.isVisible());
   if (pictures) await page.screenshot({ path: `${pictures}/search.png` });
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const plainPage = await plain.newPage();
   await plainPage.goto(url, { waitUntil: "load" });
   const without_script = await plainPage.locator(".search").isVisible();
-  console.log(JSON.stringify({ found, next_steps, focused_by_slash, complaints, without_script }));
+  console.log(JSON.stringify({ found, next_steps, visible, focused_by_slash, complaints, without_script }));
 } finally {
   await browser.close();
 }

@@ -16,6 +16,7 @@ on_both!(
     page_views_use_no_plan_limits,
     page_views_and_forms_are_rate_limited_by_session,
     identities_made_on_the_dashboard_count_as_activations_of_the_address,
+    a_handle_may_be_typed_with_an_at_sign,
     the_page_of_an_inactive_key_explains_why_it_cannot_be_changed,
     a_rejected_form_has_the_status_of_its_fault,
     the_events_of_a_webhook_are_chosen_and_shown_with_v1_1,
@@ -28,11 +29,14 @@ on_both!(
     the_chart_includes_the_newest_messages,
     the_event_log_lists_all_webhooks_of_a_key,
     a_redelivery_of_no_event_or_too_many_events_says_why,
+    a_redelivery_returns_to_the_page_of_its_form,
+    an_old_tab_says_that_a_token_or_a_webhook_is_deleted,
     the_page_of_an_event_shows_its_request_as_it_was_sent,
     a_test_event_is_sent_from_the_page_of_a_webhook,
     a_form_acts_once_also_on_another_node,
     a_recovery_that_is_sent_twice_shows_its_secrets_twice,
     a_form_of_another_site_ends_no_session,
+    a_sign_out_is_confirmed_on_the_sign_in_page,
     a_form_of_an_ended_session_says_that_nothing_was_done,
     a_key_that_governance_blocks_is_offered_no_webhook,
 );
@@ -204,6 +208,14 @@ fn identities_made_on_the_dashboard_count_as_activations_of_the_address(database
     assert!(String::from_utf8_lossy(&made[2].body).contains("client address may do this"));
 }
 
+/// Pages show handles with `@`.
+fn a_handle_may_be_typed_with_an_at_sign(database: &Database) {
+    let server = database.serve();
+    let browser = Browser::sign_in(&server, &server.new_identity());
+    let shown = browser.submit("/dashboard/keys", "label=Orders&handle=%40orders");
+    assert!(shown.contains("@orders") && !shown.contains("role=\"alert\""), "{shown}");
+}
+
 fn the_page_of_an_inactive_key_explains_why_it_cannot_be_changed(database: &Database) {
     let server = database.serve();
     let alice = server.new_identity();
@@ -367,7 +379,8 @@ fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
     };
     let page = || browser.page(&format!("/dashboard/keys/{}/senders", bob.key));
     assert!(page().contains(r#"<option value="anyone" selected>"#));
-    assert_eq!(submit("do=accept&accept=allowlist&receipts=none").status, 303);
+    let saved = submit("do=accept&accept=allowlist&receipts=none");
+    assert!(browser.follow(&saved).contains("The settings are saved."));
     assert!(page().contains(r#"<option value="allowlist" selected>"#));
     server.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
     assert_eq!(submit("do=allow&names=%40alice").status, 303);
@@ -417,11 +430,11 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
         shown.contains("Block <strong><bdi>somebody</bdi>") && shown.contains(&alice.key),
         "{shown}"
     );
-    let form = format!("form_token={}", browser.form_token());
+    let form = format!("do=block&form_token={}", browser.form_token());
     for other in ["env_01h455vb4pex5vsknk084sn02q", "evt_01h455vb4pex5vsknk084sn02q"] {
         assert_eq!(browser.post(&page(other), &form, "same-origin").status, 404, "{other}");
     }
-    let shown = browser.submit(&page(&envelope), "");
+    let shown = browser.submit(&page(&envelope), "do=block");
     assert!(shown.contains("\u{2068}somebody\u{2069} is blocked"), "{shown}");
     server.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
 }
@@ -488,6 +501,8 @@ fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
     let found = browser.get(&format!("{log}?id={envelope}"));
     assert_eq!(found.header("location"), Some(&*format!("{log}/{envelope}")));
     assert!(browser.page(&format!("{log}?id=rubbish")).contains("This is not the id of an event"));
+    let unknown = browser.page(&format!("{log}?id=env_01h455vb4pex5vsknk084sn02q"));
+    assert!(unknown.contains("This identity has no event with this id."), "{unknown}");
     let select = |id: &str| browser.submit(&log, &format!("selected={}+{hook}+{id}", alice.key));
     assert!(select(&envelope).contains("1 event is sent again now."));
     assert_eq!(first.await_requests(2).len(), 2);
@@ -521,6 +536,55 @@ fn a_redelivery_of_no_event_or_too_many_events_says_why(database: &Database) {
         let shown = browser.submit(&webhook, &format!("do=redeliver&{selected}"));
         let problem = format!("class=\"problem\" role=\"status\">{why}");
         assert!(shown.contains(&problem), "{number}: {shown}");
+    }
+}
+
+/// Each form that sends events again leads back to its page of the list, or to its event.
+fn a_redelivery_returns_to_the_page_of_its_form(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let (alice, receiver) = (server.new_identity(), Receiver::start());
+    let hook = text(&server.register(&alice, &receiver.url), "webhook_id");
+    let envelope = text(&server.send(&alice, &alice.key, "x").ok(), "envelope_id");
+    let browser = Browser::sign_in(&server, &alice);
+    let key = format!("/dashboard/keys/{}", alice.key);
+    let position = "?state=succeeded&cursor=999";
+    let log = format!("{key}/events{position}");
+    wait_until("the attempt is listed", || browser.page(&log).contains("class=\"tag succeeded\""));
+    let shown = browser.submit(&log, "");
+    assert!(shown.contains("No event is selected."), "{shown}");
+    let action = format!("action=\"{}\"", log.replace('&', "&#38;"));
+    assert!(shown.contains(&action), "{action} is not in {shown}");
+    let form = format!(
+        "form_token={}&do=redeliver&selected={}+{hook}+{envelope}",
+        browser.form_token(),
+        alice.key
+    );
+    for page in [format!("{key}/webhooks/{hook}{position}"), format!("{key}/events/{envelope}")] {
+        let sent = browser.post(&page, &form, "same-origin");
+        assert_eq!((sent.status, sent.header("location")), (303, Some(&*page)));
+    }
+}
+
+fn an_old_tab_says_that_a_token_or_a_webhook_is_deleted(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let alice = server.new_identity();
+    let hook = text(&server.register(&alice, "http://127.0.0.1:9999/"), "webhook_id");
+    let token = text(&server.new_token(&alice, &["read"]), "token_id");
+    let browser = Browser::sign_in(&server, &alice);
+    let revoke = format!("/dashboard/tokens/{token}/revoke");
+    assert!(browser.submit(&revoke, "").contains("The API token is revoked."));
+    assert!(browser.submit(&revoke, "").contains("The account has no such API token"));
+    let webhook = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
+    assert!(browser.submit(&webhook, "do=delete").contains("The webhook is deleted."));
+    let change = format!("{webhook}/change");
+    for (page, form) in [
+        (&webhook, "do=delete"),
+        (&webhook, "do=pause"),
+        (&webhook, "do=test"),
+        (&change, "description=orders"),
+    ] {
+        let shown = browser.submit(page, form);
+        assert!(shown.contains("This webhook does not exist: it was deleted."), "{form}: {shown}");
     }
 }
 
@@ -608,6 +672,23 @@ fn a_form_of_another_site_ends_no_session(database: &Database) {
     assert_eq!(response.status, 303);
     assert_eq!(response.header("location"), Some("/dashboard/sign-in"));
     assert_eq!(response.header("set-cookie"), None);
+}
+
+fn a_sign_out_is_confirmed_on_the_sign_in_page(database: &Database) {
+    let server = database.serve();
+    let alice = server.new_identity();
+    for (path, form, notice) in [
+        ("/dashboard/sign-out", "", "You are signed out."),
+        ("/dashboard/account/sessions", "session=all", "All sessions of the account have ended."),
+    ] {
+        let browser = Browser::sign_in(&server, &alice);
+        let form = format!("form_token={}&{form}", browser.form_token());
+        let response = browser.post(path, &form, "same-origin");
+        assert_eq!(response.header("location"), Some("/dashboard/sign-in"));
+        let shown = browser.follow(&response);
+        assert!(shown.contains(&format!("role=\"status\">{notice}")), "{shown}");
+        assert_eq!(browser.get("/dashboard").header("location"), Some("/dashboard/sign-in"));
+    }
 }
 
 fn a_form_of_an_ended_session_says_that_nothing_was_done(database: &Database) {

@@ -80,6 +80,7 @@ fn the_search_of_the_documentation_needs_no_server() {
         assert_eq!(seen["found"][number][0].as_str().unwrap_or_default(), place, "{words}: {seen}");
         assert_eq!(seen["next_steps"][number], json!(place.is_empty()), "{words}: {seen}");
     }
+    assert_eq!(seen["visible"], json!([false, true, false]), "the results cover the page: {seen}");
     assert_eq!(seen["focused_by_slash"], true, "{seen}");
     assert_eq!(seen["complaints"], json!([]), "{seen}");
     assert_eq!(seen["without_script"], false, "{seen}");

@@ -19,6 +19,7 @@ on_both!(
     a_row_of_the_event_log_has_its_sender_and_its_attempts,
     lists_of_another_account_are_not_shown,
     a_wrong_parameter_in_an_address_shows_an_error_page,
+    the_title_of_a_page_names_its_identity_or_webhook,
 );
 on_embedded!(
     the_lists_work_in_a_browser,
@@ -111,6 +112,23 @@ fn long_names_fit_into_each_page_in_a_browser(database: &Database) {
     paths.push(format!("{key}/events/{envelope}"));
     let known = json!({"id": alice.account, "secret": alice.login_secret, "paths": paths});
     run_in_browser("long_names.mjs", &server.url, &[&known.to_string()]);
+}
+
+fn the_title_of_a_page_names_its_identity_or_webhook(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let alice = server.activate_and_log_in(&json!({"label": "Orders"}));
+    let hook = text(&server.register(&alice, "http://127.0.0.1:9999/"), "webhook_id");
+    let browser = Browser::sign_in(&server, &alice);
+    let key = format!("/dashboard/keys/{}", alice.key);
+    for (path, title) in [
+        ("/dashboard/events".to_owned(), "Events"),
+        (format!("{key}/events"), "Events · Orders"),
+        (format!("{key}/sent"), "Sent · Orders"),
+        (format!("{key}/webhooks/{hook}"), "Webhook 127.0.0.1:9999"),
+    ] {
+        let page = browser.page(&path);
+        assert!(page.contains(&format!("<title>{title} · Sealpost</title>")), "{page}");
+    }
 }
 
 /// Sends a message with further members. Returns the id of the envelope.
@@ -301,6 +319,11 @@ fn a_webhook_is_changed_on_its_page(database: &Database) {
         (&changed["url"], &changed["events"], &changed["description"]),
         (&listed["url"], &listed["events"], &json!("orders"))
     );
+    let count = || database.count("activity WHERE kind = 'webhook_updated'");
+    let acts = count();
+    let same = browser.submit(&page, &format!("{old}&{was}&description=&was_description="));
+    assert!(same.contains("role=\"status\">Nothing was changed."), "{same}");
+    assert_eq!(count(), acts, "no change is recorded");
     browser.submit(&page, &format!("{url}&events=usage.threshold&description="));
     let listed = server.manage(&alice, &json!({"action": "list"})).ok();
     assert_eq!(listed["webhooks"][0]["description"], json!(null));

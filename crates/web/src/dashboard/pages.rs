@@ -46,7 +46,9 @@ fn activation_of(form: &Form) -> Result<Activate, Rejection> {
     let reject =
         |field: &str, fault: &dyn Display| Rejection::field(field, format!("The {field} {fault}."));
     let label = Label::parse_new(form.text("label")).map_err(|fault| reject("label", &fault))?;
-    let handle = Some(form.text("handle")).filter(|text| !text.is_empty());
+    // Pages show a handle with `@`, so users type it with `@` too.
+    let handle = form.text("handle");
+    let handle = Some(handle.strip_prefix('@').unwrap_or(handle)).filter(|text| !text.is_empty());
     let handle = handle.map(Handle::parse).transpose().map_err(|fault| reject("handle", &fault))?;
     let invite = Some(form.text("invite")).filter(|text| !text.is_empty()).map(str::to_owned);
     Ok(Activate { label, handle, invite })

@@ -121,7 +121,7 @@ fn key_routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/keys/{key}/events/{event}", "GET, POST")
                 .route(web::get().to(p::event::show))
-                .route(post(p::event::block_sender)),
+                .route(post(p::event::act)),
         )
         .service(at("/dashboard/keys/{key}/sent", "GET").route(web::get().to(p::sent::show)))
         .service(

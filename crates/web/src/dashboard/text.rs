@@ -43,6 +43,15 @@ pub(crate) fn short_id(id: impl Display) -> String {
     }
 }
 
+/// Shortens a score to at most four decimal places: `0.7511…`. The pages have the whole score as a title.
+pub(crate) fn short_score(score: impl Display) -> String {
+    let score = score.to_string();
+    match score.get(..SHORT_SCORE_LEN) {
+        Some(short) if short.len() < score.len() => format!("{short}…"),
+        _ => score,
+    }
+}
+
 /// Shortens the ids in a text.
 pub(crate) fn short_ids(text: impl AsRef<str>) -> String {
     let is_id = |word: &str| word.split_once('_').is_some_and(|(_, rest)| rest.len() == ID_LEN);
@@ -290,6 +299,8 @@ pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
 }
 
 const SHORT_LEN: usize = 6;
+/// Number of characters of a score with four decimal places.
+const SHORT_SCORE_LEN: usize = 6;
 /// Number of characters of an id after its prefix and the underscore.
 const ID_LEN: usize = 26;
 const MONTHS: [&str; 12] =
@@ -319,6 +330,12 @@ mod tests {
     #[test]
     fn times_are_written_to_the_second() {
         assert_eq!(when(&Timestamp::from_millis(1_767_323_045_678)), "2026-01-02 03:04:05 UTC");
+    }
+
+    #[test]
+    fn a_score_has_at_most_four_decimal_places() {
+        assert_eq!(["1", "0.7500"].map(short_score), ["1", "0.7500"]);
+        assert_eq!(short_score("0.749999999999999999"), "0.7499…");
     }
 
     #[test]

@@ -22,7 +22,7 @@ use tokio::{
     task::{Id, JoinSet},
 };
 
-use self::{attempt_span::AttemptSpan, attempts::Unstarted};
+use self::attempt_span::AttemptSpan;
 use super::{
     outcome_message::OutcomeMessage,
     shared_state::SharedState,
@@ -67,6 +67,14 @@ struct RunningAttempt {
     /// The time that the signature of the request covers.
     signed_at: Timestamp,
     span: Option<AttemptSpan>,
+}
+
+/// A delivery whose attempt could not be started, with its concurrency slot.
+struct Unstarted {
+    delivery: LeasedDelivery,
+    slot: Slot,
+    /// Time at which the delivery is due again.
+    due_at: Timestamp,
 }
 
 /// The settings and shared objects of one delivery worker.

@@ -18,7 +18,7 @@ use crate::{
         forms::Draft,
         health::{WebhookState, state_of, why_unhealthy},
         response::PageResponse,
-        text::{day, failure, short_id, thousands, what_blocks, when},
+        text::{day, failure, short_id, short_score, thousands, what_blocks, when},
     },
 };
 

@@ -10,7 +10,7 @@ use sealpost_service::{Scope, SessionView, Truncated};
 use crate::dashboard::{
     forms::{Draft, Form, Rejection, SingleUse},
     response::{Flash, PageResponse},
-    session::{EndingUser, SignedInUser},
+    session::{EndingUser, SignedInUser, cookie},
     text::{ago, hour, program},
 };
 
@@ -67,14 +67,20 @@ pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageRespons
 pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
     user.check(&form)?;
-    log_out(user, Scope::Session).await
+    log_out(user, Scope::Session, SIGNED_OUT).await
 }
 
-async fn log_out(user: &SignedInUser, scope: Scope) -> Result<PageResponse, PageResponse> {
+/// Ends the session of this browser or all sessions, and shows `notice` on the sign-in page.
+async fn log_out(
+    user: &SignedInUser,
+    scope: Scope,
+    notice: &str,
+) -> Result<PageResponse, PageResponse> {
     let sealpost = &user.app.api.sealpost;
     user.ask(async |owner| sealpost.accounts.logout(owner.session(), scope, owner.source()).await)
         .await?;
-    Ok(PageResponse::redirect_to_sign_in(&user.app, "/dashboard/sign-in"))
+    let result = Flash::notice("/dashboard/sign-in", notice).redirect(&user.app);
+    Ok(result.with_cookie(&cookie::session(&user.app).deletion()))
 }
 
 /// Asks for confirmation before all sessions are ended.
@@ -97,7 +103,7 @@ pub(crate) async fn end_session(
             let draft = Draft::rejected(&form, &rejection);
             return ask(user, &SIGN_OUT_EVERYWHERE, draft).await;
         }
-        return log_out(user, Scope::Account).await;
+        return log_out(user, Scope::Account, SIGNED_OUT_EVERYWHERE).await;
     }
     let was_live = user.ask(async |owner| owner.end_session(&name).await).await?;
     let notice = if was_live { "The session is ended." } else { "The session had ended before." };
@@ -175,4 +181,7 @@ const SIGN_OUT_EVERYWHERE: Question = Question {
     path: "/dashboard/account/sessions",
     button: "Sign out everywhere",
 };
+const SIGNED_OUT: &str = "You are signed out.";
+const SIGNED_OUT_EVERYWHERE: &str =
+    "All sessions of the account have ended. API tokens continue until you revoke them.";
 const EVERY_SESSION: &str = "all";

@@ -2,11 +2,12 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::EventKind;
+use sealpost_domain::{EventKind, WebhookId};
 use sealpost_service::{Actor, KeyStanding, Sealpost, Update, Updated, WebhookView};
 
 use super::{
     key_of,
+    webhook::refused,
     webhooks::{description_of, events_of, with_warning},
 };
 use crate::dashboard::{
@@ -45,18 +46,24 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let (key, webhook) = path.into_inner();
     let id = key_of(&user, &key)?;
+    let Ok(webhook) = webhook.parse::<WebhookId>().map(|id| id.to_string()) else {
+        return Err(PageResponse::not_found(user.frame()));
+    };
     let update = match update_of(&user, &webhook, &form) {
         Ok(update) => update,
         Err(rejection) => {
             return page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await;
         }
     };
+    let to = format!("/dashboard/keys/{key}/webhooks/{webhook}");
+    if matches!(update, Update { url: None, events: None, description: None, .. }) {
+        return Ok(Flash::notice(&to, "Nothing was changed.").redirect(&user.app));
+    }
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let change =
         async |sealpost: &Sealpost, actor: &Actor| sealpost.webhooks.update(actor, update).await;
     match user.act(&id, change).await? {
         Ok(Updated { warning, .. }) => {
-            let to = format!("/dashboard/keys/{key}/webhooks/{webhook}");
             let result = Flash::notice(&to, with_warning("The webhook is changed.", warning));
             Ok(single_use.done(result).await)
         }
@@ -66,7 +73,7 @@ pub(crate) async fn submit(
                 Some(rejection) if rejection.field.is_some() => {
                     page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await
                 }
-                _ => Err(user.error_response(&error)),
+                _ => Err(refused(&user, &to, &error)),
             }
         }
     }

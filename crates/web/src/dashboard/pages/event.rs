@@ -2,15 +2,18 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{EventId, KeyStatus, Timestamp, WebhookStatus};
+use sealpost_domain::{ApiKeyId, EventId, KeyStatus, Timestamp, WebhookStatus};
 use sealpost_service::{Actor, EventReport, KeyStanding, LoggedWebhook, ReportedAttempt, Sealpost};
 
-use super::key_of;
+use super::{events::send_again_and_show, key_of};
 use crate::dashboard::{
     forms::Form,
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, attempt_result, handle_of, name_of, thousands, url_parts, when, why_no_attempt},
+    text::{
+        ago, attempt_result, handle_of, name_of, short_id, thousands, url_parts, when,
+        why_no_attempt,
+    },
 };
 
 #[derive(Template)]
@@ -50,7 +53,8 @@ pub(crate) async fn show(
         event: &event,
         deliveries: deliveries_of(&event),
     };
-    Ok(PageResponse::ok(user.frame(), "Event", &main))
+    let title = format!("Event {}", short_id(event_id));
+    Ok(PageResponse::ok(user.frame(), &title, &main))
 }
 
 /// Formats a JSON text with a line for each member. Returns a malformed text unchanged.
@@ -73,8 +77,8 @@ fn deliveries_of(event: &EventReport) -> Vec<EventDelivery<'_>> {
     deliveries
 }
 
-/// Blocks the sender of the envelope.
-pub(crate) async fn block_sender(
+/// Performs the action that the field `do` of the form selects: sends the event again, or blocks its sender.
+pub(crate) async fn act(
     user: SignedInUser,
     path: web::Path<(String, String)>,
     form: Form,
@@ -82,14 +86,29 @@ pub(crate) async fn block_sender(
     user.check(&form)?;
     let (key, event) = path.into_inner();
     let id = key_of(&user, &key)?;
+    let event: EventId =
+        event.parse().map_err(|_malformed| PageResponse::not_found(user.frame()))?;
     let page = format!("/dashboard/keys/{id}/events/{event}");
+    match form.text("do") {
+        "block" => block_sender(&user, &id, event, &page).await,
+        "redeliver" => send_again_and_show(&user, &form, &page).await,
+        _ => Err(PageResponse::unreadable_form(user.frame())),
+    }
+}
+
+async fn block_sender(
+    user: &SignedInUser,
+    key: &ApiKeyId,
+    event: EventId,
+    page: &str,
+) -> Result<PageResponse, PageResponse> {
     let block = async |sealpost: &Sealpost, actor: &Actor| {
-        sealpost.accounts.block_sender(actor, event).await
+        sealpost.accounts.block_sender(actor, event.to_string()).await
     };
-    let sender = user.act(&id, block).await?.map_err(|error| user.error_response(&error))?;
+    let sender = user.act(key, block).await?.map_err(|error| user.error_response(&error))?;
     // Unicode isolates keep the direction of the name from changing the text around it, as the element `bdi` does in a
     // template.
     let name = format!("\u{2068}{}\u{2069}", name_of(&sender));
     let text = format!("{name} is blocked. It can no longer send to this key.");
-    Ok(Flash::notice(&page, text).redirect(&user.app))
+    Ok(Flash::notice(page, text).redirect(&user.app))
 }

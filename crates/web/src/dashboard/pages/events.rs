@@ -5,13 +5,13 @@ mod redelivery;
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use sealpost_domain::{EventId, EventKind, Timestamp, WebhookStatus};
+use sealpost_domain::{ApiKeyId, EventId, EventKind, Refusal, Timestamp, WebhookStatus};
 use sealpost_service::{EventLogCursor, ListEvents, LoggedWebhook};
 
 pub(super) use query::{ENTRIES_PER_PAGE, EventsQuery};
-pub(super) use redelivery::send_again;
+pub(super) use redelivery::send_again_and_show;
 
-use self::redelivery::SELECTED_MAX;
+use self::redelivery::{SELECTED_MAX, send_again};
 use super::{
     identity::IdentityHead,
     logged_event::{LoggedDelivery, events_of},
@@ -75,15 +75,29 @@ pub(crate) async fn show(
         let text = "This is not the id of an event. Ids begin with env_ or evt_.".to_owned();
         return page(&user, &scope, &query, Problem { text, field: "id" }).await;
     };
-    let key = match scope.key() {
-        Some(key) => Some(key),
-        None => user.ask(async |owner| owner.key_of_event(event).await).await?,
+    let (key, missing) = match scope.key() {
+        Some(key) => (has_event(&user, &key, event).await?.then_some(key), NOT_OF_IDENTITY),
+        None => (user.ask(async |owner| owner.key_of_event(event).await).await?, NOT_OF_ACCOUNT),
     };
     let Some(key) = key else {
-        let text = "No identity of this account has an event with this id.".to_owned();
+        let text = missing.to_owned();
         return page(&user, &scope, &query, Problem { text, field: "id" }).await;
     };
     Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{key}/events/{event}")))
+}
+
+/// Returns true if the identity has an event with this id, or its log has an attempt of such an event.
+async fn has_event(
+    user: &SignedInUser,
+    key: &ApiKeyId,
+    event: EventId,
+) -> Result<bool, PageResponse> {
+    user.ask(async |owner| match owner.event(key, event).await {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.refusal(), Some(Refusal::EnvelopeNotFound)) => Ok(false),
+        Err(error) => Err(error),
+    })
+    .await
 }
 
 /// Sends the selected events again.
@@ -98,7 +112,7 @@ pub(crate) async fn redeliver(
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     match send_again(&user, &form).await {
         Ok(Ok(result)) => {
-            let page = format!("{}/events{}", scope.path(), query.filter());
+            let page = format!("{}/events{}", scope.path(), query.position());
             Ok(single_use.done(Flash::notice(&page, result)).await)
         }
         Ok(Err(text)) => {
@@ -145,7 +159,7 @@ async fn page(
         query,
         problem,
     };
-    Ok(PageResponse::ok(user.frame(), "Events", &main))
+    Ok(PageResponse::ok(user.frame(), &scope.title("Events"), &main))
 }
 
 const STATES: [(&str, &str); 5] = [
@@ -155,4 +169,7 @@ const STATES: [(&str, &str); 5] = [
     ("exhausted", "Exhausted, no retry"),
     ("pending", "Pending"),
 ];
+const NOT_OF_ACCOUNT: &str = "No identity of this account has an event with this id.";
+const NOT_OF_IDENTITY: &str = "This identity has no event with this id. The page “Events” of the account finds the events \
+    of all its identities.";
 const MALFORMED_TIME: &str = "This is not a time. Give a time in UTC, such as 2027-01-31T12:00.";

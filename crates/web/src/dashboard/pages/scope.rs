@@ -58,6 +58,14 @@ impl Scope {
         }
     }
 
+    /// Returns the title of a page. On a page of one identity, the title has the label of the identity.
+    pub(super) fn title(&self, name: &str) -> String {
+        match self.keys.first().filter(|_| self.is_tab) {
+            Some(key) => format!("{name} · {}", key.label),
+            None => name.to_owned(),
+        }
+    }
+
     /// Returns the head of the pages of the identity. `None` for a page of the account.
     pub(super) fn head<'a>(
         &'a self,

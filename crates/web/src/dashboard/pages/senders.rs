@@ -70,7 +70,11 @@ pub(crate) async fn submit(
     match user.act(&id, change).await? {
         Ok(_) => {
             let page = format!("/dashboard/keys/{path}/senders");
-            let text = if is_empty { "Nothing was changed." } else { "The senders are changed." };
+            let text = match form.text("do") {
+                _ if is_empty => "Nothing was changed.",
+                "accept" => "The settings are saved.",
+                _ => "The list of senders is changed.",
+            };
             Ok(Flash::notice(&page, text).redirect(&user.app))
         }
         Err(error) => {

@@ -136,7 +136,7 @@ pub(crate) async fn show(
         query: &query,
         problem,
     };
-    Ok(PageResponse::ok(user.frame(), "Sent", &main))
+    Ok(PageResponse::ok(user.frame(), &scope.title("Sent"), &main))
 }
 
 /// Shows the receipt of one envelope.
@@ -153,7 +153,8 @@ pub(crate) async fn show_receipt(
         .await?;
     let (base, now) = (user.base(), user.app.api.clock.now());
     let main = ReceiptPage { base, now, key: &key, receipt, recipient };
-    Ok(PageResponse::ok(user.frame(), "Receipt", &main))
+    let title = format!("Receipt of {}", short_id(main.receipt.envelope_id));
+    Ok(PageResponse::ok(user.frame(), &title, &main))
 }
 
 /// Reads a page of the sent envelopes. If the service refuses the recipient in the filter, returns the rejection

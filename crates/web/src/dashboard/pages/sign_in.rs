@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::{
     dashboard::{
         forms::{Draft, Form, Rejection},
-        response::{Frame, PageResponse},
+        response::{Flash, Frame, PageResponse},
         session::cookie,
     },
     html::Notice,
@@ -36,9 +36,13 @@ pub(crate) struct SignInQuery {
     ended: String,
 }
 
-pub(crate) async fn show(app: web::Data<WebState>, query: web::Query<SignInQuery>) -> PageResponse {
-    let text = if query.ended.is_empty() { "" } else { SESSION_ENDED };
-    let notice = Notice { text, is_failure: true };
+pub(crate) async fn show(
+    app: web::Data<WebState>,
+    query: web::Query<SignInQuery>,
+    result: Flash,
+) -> PageResponse {
+    let ended = Notice { text: SESSION_ENDED, is_failure: true };
+    let notice = if query.ended.is_empty() { result.shown() } else { ended };
     let frame = Frame { notice, ..Frame::public(&app.site) };
     page(frame, next_of(&query.next), Draft::default())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use sealpost_domain::{KeyStatus, Label, TokenScope};
+use sealpost_domain::{KeyStatus, Label, Refusal, TokenScope};
 use sealpost_service::{ApiTokenView, CreateApiToken, KeyStanding};
 
 use crate::dashboard::{
@@ -99,13 +99,16 @@ pub(crate) async fn revoke(
             let result = Flash::notice("/dashboard/tokens", "The API token is revoked.");
             Ok(SingleUse::record(&user.app, &form, result).await)
         }
-        // The form may have been sent twice. A second revocation fails, and the browser then gets the response to the
-        // first form.
-        Err(error) => {
-            let first = SingleUse::earlier(&user.app, &form).await;
-            let first = first.map(|first| first.redirect(&user.app));
-            first.ok_or_else(|| user.error_response(&error))
-        }
+        // The form may have been sent twice. A second revocation fails, so the repeated form gets the response of the
+        // first. Another form, for example in another tab, may have revoked the token before.
+        Err(error) => match (SingleUse::earlier(&user.app, &form).await, error.refusal()) {
+            (Some(first), _) => Ok(first.redirect(&user.app)),
+            (None, Some(Refusal::TokenNotFound)) => {
+                Ok(Flash::outcome("/dashboard/tokens", Err(NO_TOKEN.to_owned()))
+                    .redirect(&user.app))
+            }
+            (None, _) => Err(user.error_response(&error)),
+        },
     }
 }
 
@@ -162,4 +165,6 @@ fn allows(scope: TokenScope) -> &'static str {
     }
 }
 
+const NO_TOKEN: &str =
+    "The account has no such API token: it was revoked before, or it has expired.";
 const LIFETIME: &str = "The lifetime must be a number of 1 to 366 days.";

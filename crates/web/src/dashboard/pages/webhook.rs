@@ -12,6 +12,7 @@ use sealpost_service::{
 use serde::Deserialize;
 
 pub(crate) use actions::act;
+pub(super) use actions::refused;
 
 use super::{
     key_of,
@@ -46,6 +47,8 @@ struct WebhookPage<'a> {
     next: Option<EventLogCursor>,
     filters: [StateFilter; 5],
     state: &'a str,
+    /// The query string of this page of the log.
+    position: String,
     /// Time until which a replaced signing secret also signs.
     retiring_until: Option<Timestamp>,
     relays: &'a [ConnectedRelay],
@@ -79,10 +82,14 @@ pub(crate) struct DeliveryQuery {
 }
 
 impl DeliveryQuery {
-    /// Returns the query string with the present filter, for the page after a form.
-    fn filter(&self) -> String {
+    /// Returns the query string of this page of the log: the present filter, and the position of the page.
+    fn position(&self) -> String {
         let state = DeliveryState::from_name(&self.state);
-        state.map_or_else(String::new, |state| format!("?state={}", state.as_str()))
+        let state = state.map(|state| format!("state={}", state.as_str()));
+        let cursor = self.cursor.parse::<EventLogCursor>().ok();
+        let cursor = cursor.map(|cursor| format!("cursor={cursor}"));
+        let members: Vec<_> = state.into_iter().chain(cursor).collect();
+        if members.is_empty() { String::new() } else { format!("?{}", members.join("&")) }
     }
 }
 
@@ -94,6 +101,7 @@ pub(crate) async fn show(
     let (key, webhook_id) = path.into_inner();
     let id = key_of(&user, &key)?;
     let state = DeliveryState::from_name(&query.state);
+    let position = query.position();
     let (key, report, times, log) = user
         .ask(async move |owner| {
             let key = owner.standing(&id).await?;
@@ -131,10 +139,12 @@ pub(crate) async fn show(
         next: log.next,
         filters: FILTERS.map(filter),
         state,
+        position,
         retiring_until: report.retiring_until,
         relays: &report.relays,
     };
-    Ok(PageResponse::ok(user.frame(), "Webhook", &main))
+    let name: String = name_parts(&report.webhook).collect();
+    Ok(PageResponse::ok(user.frame(), &format!("Webhook {name}"), &main))
 }
 
 /// Draws the response times of each day.

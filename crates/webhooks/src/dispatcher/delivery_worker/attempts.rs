@@ -5,20 +5,12 @@ use std::{rc::Rc, time::Instant};
 
 use sealpost_domain::{LeasedDelivery, Timestamp, with_causes};
 
-use super::{DeliveryWorker, RunningAttempt, WorkerContext, attempt_span::AttemptSpan};
+use super::{DeliveryWorker, RunningAttempt, Unstarted, WorkerContext, attempt_span::AttemptSpan};
 use crate::{
     http::target_sender::TargetSender,
     queue::fair_queue::Slot,
     signing::signed_request::{SignedRequest, event_id},
 };
-
-/// A delivery whose attempt could not be started, with its concurrency slot.
-pub(super) struct Unstarted {
-    pub(super) delivery: LeasedDelivery,
-    pub(super) slot: Slot,
-    /// Time at which the delivery is due again.
-    pub(super) due_at: Timestamp,
-}
 
 impl DeliveryWorker {
     /// Starts an attempt. If that fails, returns the delivery, which is due again:

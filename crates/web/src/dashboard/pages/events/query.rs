@@ -82,6 +82,16 @@ impl EventsQuery {
         if members.is_empty() { String::new() } else { format!("?{}", members.join("&")) }
     }
 
+    /// Returns the query string of this page of the list: the present filter, and the position of the page.
+    pub(super) fn position(&self) -> String {
+        let filter = self.filter();
+        let separator = if filter.is_empty() { '?' } else { '&' };
+        match self.list().cursor {
+            Some(cursor) => format!("{filter}{separator}cursor={cursor}"),
+            None => filter,
+        }
+    }
+
     /// Returns true if the list begins with the newest attempt. Only such a list can be followed live.
     pub(in crate::dashboard::pages) fn begins_with_newest_attempt(&self) -> bool {
         let ListEvents { state, before, cursor, .. } = self.list();
@@ -127,5 +137,17 @@ mod tests {
         assert_eq!(query.newest_shown(None), AttemptNumber(7));
         assert_eq!(query.newest_shown(Some("9")), AttemptNumber(9), "after a lost connection");
         assert_eq!(EventsQuery::default().newest_shown(None), AttemptNumber(0), "an empty log");
+    }
+
+    #[test]
+    fn the_position_has_the_filter_and_the_cursor() {
+        let query = |state: &str, cursor: &str| {
+            let (state, cursor) = (state.to_owned(), cursor.to_owned());
+            EventsQuery { state, cursor, ..EventsQuery::default() }.position()
+        };
+        assert_eq!(query("", ""), "");
+        assert_eq!(query("failed", "rubbish"), "?state=failed");
+        assert_eq!(query("", "7"), "?cursor=7");
+        assert_eq!(query("failed", "7"), "?state=failed&cursor=7");
     }
 }

@@ -4,14 +4,36 @@ use std::collections::BTreeSet;
 
 use sealpost_service::{Actor, Sealpost};
 
-use crate::dashboard::{forms::Form, pages::key_of, response::PageResponse, session::SignedInUser};
+use crate::dashboard::{
+    forms::{Form, SingleUse},
+    pages::key_of,
+    response::{Flash, PageResponse},
+    session::SignedInUser,
+};
+
+/// Sends the selected events again, and redirects to the page that shows the result. For the forms of [`send_again`] on
+/// other pages than the event log.
+pub(in crate::dashboard::pages) async fn send_again_and_show(
+    user: &SignedInUser,
+    form: &Form,
+    page: &str,
+) -> Result<PageResponse, PageResponse> {
+    let single_use = SingleUse::begin(&user.app, user.frame(), form).await?;
+    match send_again(user, form).await {
+        Ok(result) => Ok(single_use.done(Flash::outcome(page, result)).await),
+        Err(rejected) => {
+            single_use.release().await?;
+            Err(rejected)
+        }
+    }
+}
 
 /// Sends the selected events again. Each value of the field `selected` has an identity, one of its webhooks and an
 /// event, separated by spaces.
 ///
 /// Returns the result as text. The inner error contains the reasons if no event could be sent. The outer error is an
 /// error page, for example if the form is malformed.
-pub(in crate::dashboard::pages) async fn send_again(
+pub(super) async fn send_again(
     user: &SignedInUser,
     form: &Form,
 ) -> Result<Result<String, String>, PageResponse> {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use actix_web::web;
 use sealpost_api::admit_test;
 use sealpost_domain::{Refusal, Timestamp, WebhookId, WebhookStatus};
-use sealpost_service::{Actor, Limited, Recover, Sealpost, Tested, Update};
+use sealpost_service::{Actor, Error, Limited, Recover, Sealpost, Tested, Update};
 
 use super::DeliveryQuery;
 use crate::dashboard::{
     forms::{Form, Rejection, SingleUse},
-    pages::{events::send_again, key_of},
+    pages::{events::send_again_and_show, key_of},
     response::{Flash, PageResponse},
     session::SignedInUser,
     text::{failure, thousands},
@@ -31,7 +31,7 @@ pub(crate) async fn act(
         return Err(PageResponse::not_found(user.frame()));
     };
     let page = format!("/dashboard/keys/{key}/webhooks/{webhook_id}");
-    let filtered = format!("{page}{}", query.filter());
+    let filtered = format!("{page}{}", query.position());
     if form.text("do") == "test" {
         let admit = |account| admit_test(&user.app.api, account);
         let test = async |sealpost: &Sealpost, actor: &Actor| {
@@ -43,7 +43,7 @@ pub(crate) async fn act(
             Err(error) => {
                 let Some(limit @ Refusal::AccountRateLimited { .. }) = error.refusal() else {
                     single_use.release().await?;
-                    return Err(user.error_response(&error));
+                    return Err(refused(&user, &page, &error));
                 };
                 Err(Rejection::from(limit).text)
             }
@@ -51,14 +51,7 @@ pub(crate) async fn act(
         return Ok(single_use.done(Flash::outcome(&page, result)).await);
     }
     if form.text("do") == "redeliver" {
-        let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-        return match send_again(&user, &form).await {
-            Ok(result) => Ok(single_use.done(Flash::outcome(&filtered, result)).await),
-            Err(rejected) => {
-                single_use.release().await?;
-                Err(rejected)
-            }
-        };
+        return send_again_and_show(&user, &form, &filtered).await;
     }
     let change = change_of(&user, &form)?;
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
@@ -72,12 +65,32 @@ pub(crate) async fn act(
             // the result of the form.
             let Some(refusal @ Refusal::InvalidField { .. }) = error.refusal() else {
                 single_use.release().await?;
-                return Err(user.error_response(&error));
+                return Err(refused(&user, &page, &error));
             };
             let problem = Rejection::from(refusal).text;
             Ok(single_use.done(Flash::outcome(&filtered, Err(problem))).await)
         }
     }
+}
+
+/// Returns the response to a refused action on a webhook. `page` is the path of the webhook's page. If the webhook was
+/// deleted, for example in another tab, redirects to the list of webhooks, which shows the reason.
+pub(in crate::dashboard::pages) fn refused(
+    user: &SignedInUser,
+    page: &str,
+    error: &Error,
+) -> PageResponse {
+    match error.refusal() {
+        Some(Refusal::WebhookNotFound) => {
+            Flash::outcome(list_of(page), Err(DELETED.to_owned())).redirect(&user.app)
+        }
+        _ => user.error_response(error),
+    }
+}
+
+/// Returns the path of the list of webhooks. `page` is the path of the page of one webhook.
+fn list_of(page: &str) -> &str {
+    page.rsplit_once('/').map_or(page, |(list, _)| list)
 }
 
 /// A change of a webhook or its deliveries.
@@ -101,16 +114,17 @@ impl Change {
     ) -> Limited<Flash> {
         match self {
             Self::Delete => {
-                let list = page.rsplit_once('/').map_or(page, |(list, _)| list);
                 let deleted = sealpost.webhooks.delete(actor, webhook_id).await;
-                deleted.map(|_| Flash::notice(list, "The webhook is deleted."))
+                deleted.map(|_| Flash::notice(list_of(page), "The webhook is deleted."))
             }
             Self::Enable => sealpost.webhooks.enable(actor, webhook_id).await.map(|enabled| {
                 let text = match enabled.due_now {
                     _ if enabled.webhook.paused => STILL_PAUSED.to_owned(),
                     0 => "Enabled. No delivery was pending.".to_owned(),
                     1 => "Enabled. The pending delivery is sent now.".to_owned(),
-                    many => format!("Enabled. {many} pending deliveries are sent now."),
+                    many => {
+                        format!("Enabled. {} pending deliveries are sent now.", thousands(many))
+                    }
                 };
                 Flash::notice(filtered, text)
             }),
@@ -132,7 +146,9 @@ impl Change {
                     let text = match recovered.recovered {
                         0 => "No delivery failed in that time.".to_owned(),
                         1 => "1 failed delivery is sent again now.".to_owned(),
-                        many => format!("{many} failed deliveries are sent again now."),
+                        many => {
+                            format!("{} failed deliveries are sent again now.", thousands(many))
+                        }
                     };
                     let rest = if recovered.more { MORE_FAILED } else { "" };
                     Flash::notice(filtered, format!("{text}{rest}"))
@@ -181,6 +197,7 @@ fn change_of(user: &SignedInUser, form: &Form) -> Result<Change, PageResponse> {
     })
 }
 
+const DELETED: &str = "This webhook does not exist: it was deleted. Nothing was done.";
 const MORE_FAILED: &str = " Further ones remain: repeat the action.";
 const PAUSED: &str = "The webhook is paused. Its deliveries are kept until you resume it.";
 const RESUMED: &str = "The webhook is resumed. Pending deliveries are sent now.";
