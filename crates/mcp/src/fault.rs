@@ -1,6 +1,6 @@
 //! The failures of tools, as results that the model can read.
 
-use std::error::Error;
+use std::{error::Error, time::Duration};
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use sealpost_client::ClientError;
@@ -21,6 +21,8 @@ pub(crate) enum ToolFault {
         "{api_key_id} is active until this server ends, but its secrets are lost then: {source}"
     )]
     NotStored { api_key_id: String, source: StoreError },
+    #[error("nothing was activated, because the identity cannot be stored: {source}")]
+    StoreUnusable { source: StoreError },
 }
 
 impl ToolFault {
@@ -48,13 +50,19 @@ impl ToolFault {
             Self::Call(_) => "NO_RESPONSE",
             Self::NoIdentity => "NO_IDENTITY",
             Self::NotStored { .. } => "NOT_STORED",
+            Self::StoreUnusable { .. } => "STORE_UNUSABLE",
         }
     }
 
     fn retry_after_s(&self) -> Value {
         let Self::Call(error) = self else { return Value::Null };
-        error.retry_after().map_or(Value::Null, |wait| wait.as_secs().into())
+        error.retry_after().map_or(Value::Null, |wait| whole_seconds(wait).into())
     }
+}
+
+/// Returns a time in seconds. Rounds fractions up, because a call before the requested time would fail.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }
 
 /// Returns an error and its causes as one line.
@@ -70,4 +78,24 @@ fn chain(error: &dyn Error) -> String {
         cause = error.source();
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_of_a_second_is_waited_for() {
+        for (wait, seconds) in [
+            (Duration::ZERO, 0),
+            (Duration::from_millis(1), 1),
+            (Duration::from_millis(2500), 3),
+            (Duration::from_mins(1), 60),
+            (Duration::MAX, u64::MAX),
+        ] {
+            let path = "/v1/channel/send".to_owned();
+            let busy = ClientError::NotSealpost { path, status: 503, retry_after: Some(wait) };
+            assert_eq!(ToolFault::Call(busy).retry_after_s(), json!(seconds), "{wait:?}");
+        }
+    }
 }

@@ -12,6 +12,10 @@ pub type StoreError = Box<dyn Error + Send + Sync>;
 
 /// Stores an identity that an agent activated, with its secrets. Results of tools never contain these secrets.
 pub trait IdentityStore: Send + Sync {
+    /// Fails if an identity cannot be stored, for example because another process has stored one. Called before an
+    /// activation, so that no account is opened whose secrets would be lost.
+    fn check(&self) -> Result<(), StoreError>;
+
     /// Stores the identity and the secrets of its new account.
     fn store(&self, activated: &Activated) -> Result<(), StoreError>;
 }

@@ -6,7 +6,9 @@ mod webhooks;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use sealpost_client::{AccountId, ApiKeyId, ApiTokenId, EnvelopeId, Timestamp, TokenScope};
+use sealpost_client::{
+    AccountId, ApiKeyId, ApiTokenId, EnvelopeId, IdempotencyKey, Timestamp, TokenScope,
+};
 
 pub(crate) use self::{
     mcp::McpArgs,
@@ -15,6 +17,7 @@ pub(crate) use self::{
         WebhookArgs, WebhooksCommand,
     },
 };
+use crate::profile::profile_name;
 
 /// The commands that call a service.
 #[derive(Debug, Subcommand)]
@@ -63,7 +66,7 @@ pub enum ServiceCommand {
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
     /// Name of the profile, for users of several identities
-    #[arg(long, value_name = "NAME", env = "SEALPOST_PROFILE", default_value = "default")]
+    #[arg(long, value_name = "NAME", env = "SEALPOST_PROFILE", default_value = "default", value_parser = profile_name)]
     pub profile: String,
 }
 
@@ -115,8 +118,8 @@ pub struct SendArgs {
     #[arg(hide = true, value_name = "MESSAGE", value_parser = no_message)]
     pub(crate) message: Vec<String>,
     /// Name of the message: a send with the same name and message is stored once; if omitted, random
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) idempotency_key: Option<String>,
+    #[arg(long, value_name = "TEXT", value_parser = IdempotencyKey::parse)]
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
     /// Thread of the message; the service sees it
     #[arg(long, value_name = "NAME")]
     pub(crate) thread: Option<String>,
@@ -242,4 +245,30 @@ fn token_scope(name: &str) -> Result<TokenScope, String> {
         let known: Vec<_> = TokenScope::ALL.into_iter().map(TokenScope::as_str).collect();
         format!("give one of {}", known.join(", "))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    #[test]
+    fn an_invalid_profile_or_idempotency_key_is_wrong_usage() {
+        let parse = |arguments: &[&str]| {
+            let command = ServiceCommand::augment_subcommands(Command::new("sealpost"));
+            let line = [&["sealpost", "send", "bob"][..], arguments].concat();
+            command.try_get_matches_from(line)
+        };
+        parse(&["--profile", "work-1", "--idempotency-key", "order 7"]).unwrap();
+        for arguments in [
+            ["--idempotency-key", ""],
+            ["--idempotency-key", "gr\u{fc}n"],
+            ["--profile", ""],
+            ["--profile", "../a"],
+        ] {
+            let refused = parse(&arguments).unwrap_err();
+            assert_eq!(refused.exit_code(), 2, "{arguments:?}: {refused}");
+        }
+    }
 }

@@ -93,18 +93,18 @@ impl ProfileClient {
     /// warning, because the command itself has succeeded.
     pub async fn store_session(self) {
         let token = self.client.token().await.map(Secret);
-        store_token(&self.file, Some(&self.profile), token);
+        store_token(&self.file, &self.profile, token);
     }
 }
 
-/// Stores the token of a profile as [`ProfileClient::store_session`] does. `before` is the profile at the start of the
-/// command; `None` if there was none.
-fn store_token(file: &ProfileFile, before: Option<&Profile>, token: Option<Secret>) {
-    if before.map_or(token.is_none(), |before| before.token == token) {
+/// Stores the token of a profile as [`ProfileClient::store_session`] does. `before` is the profile that the command has
+/// read or created.
+fn store_token(file: &ProfileFile, before: &Profile, token: Option<Secret>) {
+    if before.token == token {
         return;
     }
     let stored = match file.load() {
-        Ok(profile) if before.is_some_and(|before| *before != profile) => Ok(()),
+        Ok(profile) if *before != profile => Ok(()),
         Ok(profile) => file.save(&Profile { token, ..profile }),
         Err(ShellError::NoProfile(_)) => Ok(()),
         Err(error) => Err(error),

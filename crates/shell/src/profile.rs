@@ -53,13 +53,10 @@ impl ProfileFile {
     /// Returns the file of a profile below the user's configuration folder. Fails if `name` has other characters than
     /// letters, digits, `-` and `_`, so that the file is always in the folder of the profiles.
     pub(crate) fn named(config_folder: &Path, name: &str) -> Result<Self, ShellError> {
-        let is_symbol = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if name.is_empty() || name.len() > 64 || !name.bytes().all(is_symbol) {
-            let advice = "use 1 to 64 letters, digits, - and _";
-            return Err(ShellError::Invalid(format!("{name} is not a profile name: {advice}")));
-        }
-        let file = config_folder.join("sealpost").join(format!("{name}.json"));
-        Ok(Self(file, name.to_owned()))
+        let name = profile_name(name).map_err(|advice| {
+            ShellError::Invalid(format!("{name} is not a profile name: {advice}"))
+        })?;
+        Ok(Self(config_folder.join("sealpost").join(format!("{name}.json")), name))
     }
 
     /// Reads the profile. Fails with [`ShellError::NoProfile`] if there is no file. Also fails if other users can
@@ -108,19 +105,66 @@ impl ProfileFile {
         }
     }
 
+    /// Fails if there is a file, also if it is not a profile.
+    pub(crate) fn refuse_existing(&self) -> Result<(), ShellError> {
+        match self.text() {
+            Err(ShellError::NoProfile(_)) => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(self.exists()),
+        }
+    }
+
+    fn exists(&self) -> ShellError {
+        let advice = "start sealpost mcp again to use it, or choose another name with --profile";
+        ShellError::Invalid(format!("another process created the profile {}: {advice}", self.1))
+    }
+
+    /// Saves the profile of a new account. Fails if there is a file, because this file may be the only copy of the
+    /// secrets of another account.
+    pub(crate) fn create(&self, profile: &Profile) -> Result<(), ShellError> {
+        let fault = ShellError::of_file(&self.0, "written");
+        self.create_folder().map_err(&fault)?;
+        match create_private(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
+            Err(error) => Err(fault(error)),
+            // The empty file keeps other processes from creating the profile until this process has replaced the file.
+            Ok(_empty) => self.save(profile).inspect_err(|_cause| drop(fs::remove_file(&self.0))),
+        }
+    }
+
+    /// Saves the profile of a login. Checks [`refuse_other_account`](Self::refuse_other_account) again, because another
+    /// process may have created a profile since the start of the login.
+    pub(crate) fn save_login(&self, profile: &Profile) -> Result<(), ShellError> {
+        self.refuse_other_account(profile.account_id)?;
+        self.save(profile)
+    }
+
     /// Replaces the file atomically. Only its owner can read and write the new file.
     pub(crate) fn save(&self, profile: &Profile) -> Result<(), ShellError> {
         let fault = ShellError::of_file(&self.0, "written");
         let text = serde_json::to_vec_pretty(profile).map(Zeroizing::new);
         let text = text.map_err(|error| fault(error.into()))?;
-        if let Some(folder) = self.0.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(&fault)?;
-        }
+        self.create_folder().map_err(&fault)?;
         replace_private(&self.0, &text).map_err(fault)
+    }
+
+    fn create_folder(&self) -> io::Result<()> {
+        let Some(folder) = self.0.parent() else { return Ok(()) };
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.0
+    }
+}
+
+/// Parses the name of a profile.
+pub(crate) fn profile_name(name: &str) -> Result<String, &'static str> {
+    let is_symbol = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if (1..=64).contains(&name.len()) && name.bytes().all(is_symbol) {
+        Ok(name.to_owned())
+    } else {
+        Err("use 1 to 64 letters, digits, - and _")
     }
 }
 
@@ -140,8 +184,10 @@ pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String
     fs::read_to_string(file).map(Zeroizing::new).map_err(fault)
 }
 
-/// Replaces a file atomically. Only its owner can read and write the new file.
+/// Replaces a file atomically. Only its owner can read and write the new file. If the path is a symbolic link, the link
+/// stays, and the file that it leads to is replaced.
 pub(crate) fn replace_private(file: &Path, content: &[u8]) -> io::Result<()> {
+    let file = &fs::canonicalize(file).unwrap_or_else(|_missing| file.to_owned());
     let new = file.with_extension(format!("{}.new", std::process::id()));
     // Removes the file that an earlier process with this id may have left after a crash.
     drop(fs::remove_file(&new));
@@ -243,6 +289,21 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_behind_a_symbolic_link_is_written_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ProfileFile::named(folder.path(), "work").unwrap();
+        file.save(&profile()).unwrap();
+        let target = folder.path().join("target.json");
+        fs::rename(file.path(), &target).unwrap();
+        std::os::unix::fs::symlink(&target, file.path()).unwrap();
+        let changed = Profile { url: "https://new.example".to_owned(), ..profile() };
+        file.save(&changed).unwrap();
+        assert_eq!(file.load().unwrap(), changed);
+        assert_eq!(fs::read_link(file.path()).unwrap(), target);
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
     fn a_login_keeps_the_secrets_of_the_same_account() {
         let secret = |text: &str| Some(Secret(Zeroizing::new(text.to_owned())));
         let account = |id: &str| Profile { account_id: Some(id.parse().unwrap()), ..profile() };
@@ -274,6 +335,27 @@ mod tests {
         file.refuse_other_account(None).unwrap();
         fs::write(file.path(), "damaged").unwrap();
         file.refuse_other_account(None).unwrap();
+    }
+
+    #[test]
+    fn a_profile_that_another_process_created_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ProfileFile::named(folder.path(), "default").unwrap();
+        let account = |id: &str| Profile { account_id: Some(id.parse().unwrap()), ..profile() };
+        let mine = account("acct_01h455vb4pex5vsknk084sn02q");
+        let other = account("acct_01h455vb4pex5vsknk084sn02r");
+        file.refuse_existing().unwrap();
+        file.create(&other).unwrap();
+        assert!(file.refuse_existing().is_err());
+        // Both processes have checked before the other one wrote its profile.
+        for error in [file.create(&mine), file.save_login(&mine)].map(Result::unwrap_err) {
+            assert!(matches!(error, ShellError::Invalid(_)), "{error}");
+        }
+        assert_eq!(file.load().unwrap(), other);
+        let renewed = Profile { url: "https://new.example".to_owned(), ..other };
+        file.save_login(&renewed).unwrap();
+        assert_eq!(file.load().unwrap(), renewed);
+        assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 1);
     }
 
     #[test]

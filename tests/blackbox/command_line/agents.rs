@@ -1,6 +1,7 @@
 //! Tests of `sealpost mcp`, the tools of agents.
 
 use std::{
+    fs,
     io::{BufRead as _, BufReader, Lines, Write as _},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::Instant,
@@ -77,6 +78,35 @@ fn a_signal_ends_the_command_after_it_has_stored_the_session() {
     assert!(Command::new("sh").args(["-c", &terminate]).status().unwrap().success());
     assert!(agent.process.wait().unwrap().success());
     assert!(text(&shell.profile("default"), "token").starts_with("st_"));
+}
+
+#[test]
+fn two_processes_do_not_overwrite_the_secrets_of_an_account() {
+    let (_server, shell) = Shell::with_server();
+    let [mut first, mut second] = [(); 2].map(|()| Agent::start(&shell, &["--url", &shell.url]));
+    let alice = first.call("activate", &json!({"label": "Alice"}));
+    let profile = shell.profile("default");
+    let params = json!({"name": "activate", "arguments": {"label": "Bob"}});
+    let refused = second.request("tools/call", &params);
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(refused.to_string().contains("STORE_UNUSABLE"), "{refused}");
+    second.end();
+    assert_eq!(shell.profile("default"), profile);
+    first.end();
+    assert_eq!(shell.profile("default")["api_key_id"], alice["api_key_id"]);
+}
+
+#[test]
+fn the_session_of_an_agent_is_not_stored_in_the_profile_of_another_account() {
+    let (server, shell) = Shell::with_server();
+    let mut agent = Agent::start(&shell, &["--url", &shell.url]);
+    agent.call("activate", &json!({"label": "Alice"}));
+    agent.call("whoami", &json!({}));
+    fs::remove_file(shell.config.path().join("sealpost/default.json")).unwrap();
+    shell.log_in("default", &server.new_identity());
+    let profile = shell.profile("default");
+    agent.end();
+    assert_eq!(shell.profile("default"), profile);
 }
 
 #[test]

@@ -50,7 +50,8 @@ pub(crate) struct ActivatedView {
 /// agent continues to act as the earlier identity.
 ///
 /// If the agent has no identity, opens an account and stores its secrets. The tools then act as the new identity, even
-/// if storing fails with [`ToolFault::NotStored`].
+/// if storing fails with [`ToolFault::NotStored`]. If the store is known to be unusable, fails with
+/// [`ToolFault::StoreUnusable`] and opens no account.
 pub(crate) async fn activate(
     known: &Identities,
     args: ActivateArgs,
@@ -62,6 +63,7 @@ pub(crate) async fn activate(
             acting.client.activate(&label, handle.as_deref(), invite.as_deref()).await?;
         return Ok(trusted(&activated_view(&activated, false)));
     }
+    known.store.check().map_err(|source| ToolFault::StoreUnusable { source })?;
     let anonymous = Client::builder(&known.url).build()?;
     let activated = anonymous.activate(&label, handle.as_deref(), invite.as_deref()).await?;
     let secret = activated.login_secret.clone().unwrap_or_default();

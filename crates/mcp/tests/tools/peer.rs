@@ -24,10 +24,14 @@ pub(crate) struct Peer {
     calls: u64,
 }
 
-/// A store in memory.
+/// A store in memory, for one identity.
 struct Store(Arc<Mutex<Vec<Activated>>>);
 
 impl IdentityStore for Store {
+    fn check(&self) -> Result<(), StoreError> {
+        if self.0.lock().unwrap().is_empty() { Ok(()) } else { Err("the store is full".into()) }
+    }
+
     fn store(&self, activated: &Activated) -> Result<(), StoreError> {
         self.0.lock().unwrap().push(activated.clone());
         Ok(())

@@ -221,6 +221,22 @@ async fn a_null_argument_is_absent_and_a_whole_number_is_an_integer() {
 }
 
 #[tokio::test]
+async fn no_account_is_opened_whose_secrets_cannot_be_stored() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, false).await;
+    let other = json!({
+        "api_key_id": BOB, "label": "Bob", "handle": null, "did": "did:key:z6Mk", "status": "active",
+        "plan": "explorer", "account_id": "acct_01h455vb4pex5vsknk084sn02r",
+        "created_at": "2026-01-01T00:00:00.000Z",
+    });
+    peer.stored.lock().unwrap().push(serde_json::from_value(other).unwrap());
+    let refused = peer.call("activate", &json!({"label": "Alice"})).await;
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("STORE_UNUSABLE") && text.contains("the store is full"), "{text}");
+    assert_eq!(service.paths(), [""; 0]);
+}
+
+#[tokio::test]
 async fn a_further_identity_does_not_act() {
     let service = Service::default();
     let mut peer = Peer::connect(&service, true).await;

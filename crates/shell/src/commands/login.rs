@@ -93,13 +93,10 @@ impl StoredProfile<'_> {
 async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<(), ShellError> {
     let mut profile = given_profile(args, secret)?;
     let client = profile.client()?;
-    if let Ok(stored) = file.load() {
-        profile.keep_secrets(stored);
-    }
     let standing = match client.status().await {
         // The token is valid, but its scopes do not allow this client to read the status.
         Err(error) if error.code() == Some(Code::InsufficientScope) => {
-            file.save(&profile)?;
+            store(profile, file)?;
             let profile = file.path().display().to_string();
             if args.call.json {
                 return output::result(&json!({"profile": profile}), true);
@@ -116,7 +113,7 @@ async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<()
     }
     profile.api_key_id = Some(standing.api_key_id);
     profile.token = client.token().await.map(Secret);
-    file.save(&profile)?;
+    store(profile, file)?;
     let stored = StoredProfile {
         profile: file.path().display().to_string(),
         api_key_id: standing.api_key_id,
@@ -126,6 +123,15 @@ async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<()
         name: Some(standing.handle.as_ref().unwrap_or(&standing.label)),
     };
     stored.print(args.call.json)
+}
+
+/// Stores the profile of a login. Reads the kept secrets only now, because another process may have replaced them during
+/// the login.
+fn store(mut profile: Profile, file: &ProfileFile) -> Result<(), ShellError> {
+    if let Ok(stored) = file.load() {
+        profile.keep_secrets(stored);
+    }
+    file.save_login(&profile)
 }
 
 /// Activates a new identity in a new account, and stores its profile.
@@ -139,7 +145,7 @@ async fn activate(
     let client = Client::builder(&args.url).build()?;
     let activated = client.activate(label, args.handle.as_deref(), invite).await?;
     let secret = activated.login_secret.clone();
-    let saved = file.save(&Profile {
+    let saved = file.save_login(&Profile {
         url: args.url.clone(),
         account_id: Some(activated.account_id),
         api_key_id: Some(activated.api_key_id),
@@ -171,7 +177,7 @@ async fn recover(args: &LoginArgs, code: &str, file: &ProfileFile) -> Result<(),
     };
     let client = Client::builder(&args.url).build()?;
     let secrets = client.recover(account_id, code).await?;
-    let saved = file.save(&Profile {
+    let saved = file.save_login(&Profile {
         url: args.url.clone(),
         account_id: Some(account_id),
         api_key_id: Some(api_key_id),

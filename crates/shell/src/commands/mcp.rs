@@ -1,6 +1,9 @@
 //! `sealpost mcp`: the tools of an agent, as the identity of a profile.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use sealpost_client::Activated;
 use sealpost_mcp::{
@@ -35,13 +38,16 @@ pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), Shell
     let all = || ToolName::ALL.into_iter().collect();
     let tools =
         if args.allowed.is_empty() { all() } else { args.allowed.iter().copied().collect() };
-    let store = Box::new(NewProfile { file: file()?, url: url.clone() });
+    let created = Arc::<OnceLock<_>>::default();
+    let new = NewProfile { file: file()?, url: url.clone(), created: Arc::clone(&created) };
+    let store = Box::new(new);
     let agent = Agent::new(AgentOptions { url, identity, store, tools });
     serve(&args, agent.clone()).await?;
     // `agent.token` waits until a running activation ends. Without this wait, the secrets of the new account could be
     // lost.
-    if let Ok(token) = timeout(FINISH_MAX, agent.token()).await {
-        store_token(&file()?, before.as_ref(), token.map(Secret));
+    let token = timeout(FINISH_MAX, agent.token()).await;
+    if let (Ok(token), Some(before)) = (token, before.as_ref().or(created.get())) {
+        store_token(&file()?, before, token.map(Secret));
     }
     Ok(())
 }
@@ -83,19 +89,28 @@ fn is_same(one: &str, other: &str) -> bool {
 struct NewProfile {
     file: ProfileFile,
     url: String,
+    /// The written profile. Empty before the activation, and if the profile cannot be written.
+    created: Arc<OnceLock<Profile>>,
 }
 
 impl IdentityStore for NewProfile {
+    fn check(&self) -> Result<(), StoreError> {
+        Ok(self.file.refuse_existing()?)
+    }
+
     fn store(&self, activated: &Activated) -> Result<(), StoreError> {
         let secret = |text: &Option<String>| text.clone().map(|text| Secret(Zeroizing::new(text)));
-        self.file.save(&Profile {
+        let profile = Profile {
             url: self.url.clone(),
             account_id: Some(activated.account_id),
             api_key_id: Some(activated.api_key_id),
             login_secret: secret(&activated.login_secret),
             token: None,
             recovery_code: secret(&activated.recovery_code),
-        })?;
+        };
+        self.file.create(&profile)?;
+        // Is never set before, because the file can be created only once.
+        drop(self.created.set(profile));
         Ok(())
     }
 }

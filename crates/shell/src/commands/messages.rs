@@ -4,7 +4,6 @@ use std::path::Path;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use sealpost_client::{ListedEnvelope, Message, SentFilter};
-use sealpost_domain::IdempotencyKey;
 
 use super::ProfileClient;
 use crate::{
@@ -23,12 +22,7 @@ pub(super) async fn send(args: &SendArgs, config_folder: &Path) -> Result<(), Sh
         reply_to: args.reply_to,
         message_type: args.message_type.clone(),
     };
-    let key = args.idempotency_key.as_ref().map(|key| {
-        IdempotencyKey::parse(key).map_err(|fault| {
-            ShellError::Invalid(format!("--idempotency-key {key} is not valid: it {fault}"))
-        })
-    });
-    let sent = service.client.send_message(&message, key.transpose()?.as_ref()).await?;
+    let sent = service.client.send_message(&message, args.idempotency_key.as_ref()).await?;
     if args.call.json {
         output::result(&sent, true)?;
     } else {

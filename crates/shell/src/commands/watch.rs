@@ -48,8 +48,7 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     service.store_session().await;
     // Replaces the state file only after all checks and the output have succeeded. If a step fails, the next run
     // compares with the old state, and reports the same change.
-    let state = fs::canonicalize(&args.state).unwrap_or_else(|_missing| args.state.clone());
-    let written = replace_private(&state, proof.text.as_bytes());
+    let written = replace_private(&args.state, proof.text.as_bytes());
     let written = written.map_err(ShellError::of_file(&args.state, "written"));
     // Each change of the key appends an entry to the log, even if a later change undoes it. So another entry number
     // means that the key was changed.
