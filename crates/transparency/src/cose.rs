@@ -43,34 +43,16 @@ impl CoseReceipt {
     /// Returns the bytes of the receipt of an entry in the tree of the checkpoint. `key` is the public key of the log,
     /// and `sign` signs with its private key. Fails only if the receipt cannot be encoded as CBOR.
     pub fn create(
-        ProvenEntry { statement, index, hashes }: &ProvenEntry,
+        entry: &ProvenEntry,
         checkpoint: &Checkpoint,
         key: &VerifierKey,
         sign: impl FnOnce(&[u8]) -> [u8; 64],
     ) -> Result<Vec<u8>, CoseFault> {
-        let fault = |_| CoseFault("it cannot be encoded");
-        let path = hashes.iter().map(|hash| Value::Bytes(hash.0.to_vec())).collect();
-        let proof = Value::Array(vec![checkpoint.size.into(), (*index).into(), Value::Array(path)]);
-        let proof = Value::Bytes(proof.to_vec().map_err(fault)?);
-        let proofs = Value::Map(vec![(INCLUSION_PROOFS.into(), Value::Array(vec![proof]))]);
-        let protected = HeaderBuilder::new()
-            .algorithm(iana::Algorithm::EdDSA)
-            .key_id(key.id().to_vec())
-            .value(VERIFIABLE_DATA_STRUCTURE, RFC9162_SHA256.into())
-            .text_value(CHECKPOINT.to_owned(), checkpoint.to_string().into())
-            .build();
-        let statement = Value::Bytes(statement.to_string().into_bytes());
-        let unprotected = HeaderBuilder::new()
-            .value(VERIFIABLE_DATA_PROOFS, proofs)
-            .text_value(STATEMENT.to_owned(), statement)
-            .build();
-        CoseSign1Builder::new()
-            .protected(protected)
-            .unprotected(unprotected)
+        unsigned(entry, checkpoint, key.id().to_vec())?
             .create_detached_signature(&checkpoint.root.0, &[], |message| sign(message).to_vec())
             .build()
             .to_tagged_vec()
-            .map_err(fault)
+            .map_err(|_unencodable| NOT_ENCODABLE)
     }
 
     /// Reads a receipt. Verifies the inclusion proof, but not the signature: [`signer`](Self::signer) does this.
@@ -80,11 +62,6 @@ impl CoseReceipt {
         }
         let signed = CoseSign1::from_tagged_slice(bytes);
         let signed = signed.map_err(|_form| CoseFault("it is no COSE_Sign1 with a tag"))?;
-        // The signature does not cover the unprotected header. Accepts only the encoding that `create` produces, so the
-        // bytes of a valid receipt cannot be changed.
-        if !signed.clone().to_tagged_vec().is_ok_and(|written| written == bytes) {
-            return Err(CoseFault("it is not written as the service writes it"));
-        }
         let protected = &signed.protected.header;
         let structure = parameter(&protected.rest, VERIFIABLE_DATA_STRUCTURE);
         let is_expected = structure == Some(&RFC9162_SHA256.into())
@@ -108,7 +85,17 @@ impl CoseReceipt {
         if !is_included {
             return Err(CoseFault("the tree of its checkpoint does not include the entry"));
         }
-        Ok(Self { statement, index, checkpoint, signed })
+        // The signature does not cover the unprotected header. Accepts only the bytes that `create` produces, so the
+        // bytes of a valid receipt cannot be changed.
+        let entry = ProvenEntry { statement, index, hashes };
+        let expected = unsigned(&entry, &checkpoint, protected.key_id.clone())?
+            .signature(signed.signature.clone())
+            .build()
+            .to_tagged_vec();
+        if !expected.is_ok_and(|expected| expected == bytes) {
+            return Err(CoseFault("it is not written as the service writes it"));
+        }
+        Ok(Self { statement: entry.statement, index, checkpoint, signed })
     }
 
     /// Returns the key of `logs` that has signed the receipt. `None` if there is none.
@@ -125,6 +112,30 @@ impl CoseReceipt {
         is_named
             && self.signed.verify_detached_signature(&self.checkpoint.root.0, &[], verify).is_ok()
     }
+}
+
+/// Returns the receipt of an entry without its signature.
+fn unsigned(
+    ProvenEntry { statement, index, hashes }: &ProvenEntry,
+    checkpoint: &Checkpoint,
+    key_id: Vec<u8>,
+) -> Result<CoseSign1Builder, CoseFault> {
+    let path = hashes.iter().map(|hash| Value::Bytes(hash.0.to_vec())).collect();
+    let proof = Value::Array(vec![checkpoint.size.into(), (*index).into(), Value::Array(path)]);
+    let proof = Value::Bytes(proof.to_vec().map_err(|_unencodable| NOT_ENCODABLE)?);
+    let proofs = Value::Map(vec![(INCLUSION_PROOFS.into(), Value::Array(vec![proof]))]);
+    let protected = HeaderBuilder::new()
+        .algorithm(iana::Algorithm::EdDSA)
+        .key_id(key_id)
+        .value(VERIFIABLE_DATA_STRUCTURE, RFC9162_SHA256.into())
+        .text_value(CHECKPOINT.to_owned(), checkpoint.to_string().into())
+        .build();
+    let statement = Value::Bytes(statement.to_string().into_bytes());
+    let unprotected = HeaderBuilder::new()
+        .value(VERIFIABLE_DATA_PROOFS, proofs)
+        .text_value(STATEMENT.to_owned(), statement)
+        .build();
+    Ok(CoseSign1Builder::new().protected(protected).unprotected(unprotected))
 }
 
 fn parameter(rest: &[(Label, Value)], number: i64) -> Option<&Value> {
@@ -160,6 +171,7 @@ const INCLUSION_PROOFS: i64 = -1;
 const CHECKPOINT: &str = "sealpost.checkpoint";
 const STATEMENT: &str = "sealpost.statement";
 const BYTES_MAX: usize = 64 * 1024;
+const NOT_ENCODABLE: CoseFault = CoseFault("it cannot be encoded");
 
 #[cfg(test)]
 mod tests;

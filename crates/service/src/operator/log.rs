@@ -5,7 +5,10 @@ use sealpost_domain::ports::LogHead;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::{
+    acts::audited::{ActionRecord, Concerned, Operator, OperatorError},
+    transparency::kept::numbered,
+};
 
 /// The names of the ended log and of the new one.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -41,13 +44,8 @@ impl Operator {
 /// Returns the name of the log that follows `name`. `NAME/2` follows the first log `NAME`, and `NAME/3` follows
 /// `NAME/2`.
 fn next_name(name: &str) -> String {
-    let numbered = name
-        .rsplit_once("/log/")
-        .and_then(|(url, number)| Some((url, number.parse::<u32>().ok()?)));
-    match numbered {
-        Some((url, number)) => format!("{url}/log/{}", number.saturating_add(1)),
-        None => format!("{name}/2"),
-    }
+    let (first, number) = numbered(name);
+    format!("{first}/{}", number.saturating_add(1))
 }
 
 const NO_LOG: &str = "there is no log yet: a server begins one";
@@ -58,8 +56,9 @@ mod tests {
 
     #[test]
     fn each_log_has_a_name_of_its_own() {
-        let names = ["example.org/log", "example.org/log/2", "example.org/log/10"];
-        let next = ["example.org/log/2", "example.org/log/3", "example.org/log/11"];
+        let names = ["example.org/log", "example.org/log/2", "example.org/log/10", "a.org/log/log"];
+        let next =
+            ["example.org/log/2", "example.org/log/3", "example.org/log/11", "a.org/log/log/2"];
         assert_eq!(names.map(next_name), next);
     }
 }

@@ -30,20 +30,23 @@ impl TransparencyLog {
     /// is none. Blocks the thread.
     pub(crate) fn append_statements(&self) -> Result<(), Error> {
         let now = self.core.clock.now();
-        let Pending { after, newest, mut has_more } = self.core.store.read(|reader| {
+        let search = self.core.store.read(|reader| {
             let head = reader.log_head()?;
-            // All statements of a new log are pending.
-            let is_new = head.as_ref().is_none_or(|head| head.size == 0);
-            let after = if is_new { 0 } else { self.statement_cursor.after(now) };
+            // All statements of an empty log are pending.
+            let is_empty = head.as_ref().is_none_or(|head| head.size == 0);
+            let is_missing = head.is_none();
+            let log = head.map_or_else(String::new, |head| head.origin);
+            let after = if is_empty { 0 } else { self.statement_cursor.after(&log, now) };
             let newest = reader.newest_statement_id()?;
-            let has_more = head.is_none() || reader.has_pending_statements(after)?;
-            Ok::<_, StoreError>(Pending { after, newest, has_more })
+            let has_pending = is_missing || reader.has_pending_statements(after)?;
+            Ok::<_, StoreError>(Search { log, after, newest, has_pending })
         })?;
+        let mut has_more = search.has_pending;
         while has_more {
             let salts = random::<{ LIMIT * 32 }>()?;
             let (salts, _) = salts.as_chunks::<32>();
             let appended =
-                self.core.store.write(Durability::Durable, |tx| self.append(tx, after, salts))?;
+                self.core.store.write(Durability::Durable, |tx| self.append(tx, &search, salts))?;
             if let Some(file) = &self.core.settings.checkpoint_file {
                 keep(file, &appended.checkpoint);
             }
@@ -51,19 +54,21 @@ impl TransparencyLog {
             // call, which can merge more of them into one entry.
             has_more = appended.is_full;
         }
-        self.statement_cursor.searched(now, newest);
+        self.statement_cursor.searched(&search.log, now, search.newest);
         Ok(())
     }
 
-    /// Appends pending statements with an id above `after`, at most as many as there are salts. Each entry of the log
+    /// Appends pending statements that the search covers, at most as many as there are salts. Each entry of the log
     /// needs a salt: random bytes that hide the statement. Statements about envelopes are merged into common entries.
     fn append(
         &self,
         tx: &mut Transaction,
-        after: i64,
+        search: &Search,
         salts: &[[u8; 32]],
     ) -> Result<Appended, StoreError> {
         let head = self.lock(tx)?;
+        // All statements are pending if an operator has restarted the log since the search began.
+        let after = if head.origin == search.log { search.after } else { 0 };
         let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
         let now = tx.shared_time(self.core.clock.now())?;
         let pending = tx.pending_statements(after, limit)?;
@@ -152,12 +157,15 @@ struct Appended {
     is_full: bool,
 }
 
-/// The statements to append: those with an id above `after`.
-struct Pending {
+/// A search for statements that are not in the log yet.
+struct Search {
+    /// The name of the log; empty if there is no log yet.
+    log: String,
+    /// The search covers the statements with an id above this one.
     after: i64,
     /// The id of the newest statement.
     newest: i64,
-    has_more: bool,
+    has_pending: bool,
 }
 
 fn new_entries(

@@ -32,7 +32,7 @@ impl TransparencyLog {
     }
 
     /// Returns a tile or a bundle by its path below `tile/`. `None` if the log has no such file. The content of a path
-    /// never changes.
+    /// never changes, unless an operator restarts the log.
     pub async fn file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
         let Some(path) = TilePath::parse(path) else { return Ok(None) };
         self.core

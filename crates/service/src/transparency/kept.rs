@@ -72,20 +72,26 @@ impl KeptCheckpoint {
         }
     }
 
-    /// Returns true if the signed checkpoint `other` belongs to the same log, and has fewer entries.
+    /// Returns true if the signed checkpoint `other` belongs to the same log and has fewer entries, or belongs to an
+    /// earlier log, which a restart has ended.
     fn is_newer_than(&self, other: &str) -> bool {
-        let Checkpoint { origin, size, .. } = &self.checkpoint;
-        parse(other).is_some_and(|other| other.origin == *origin && other.size < *size)
+        let Some(other) = parse(other) else { return false };
+        let (kept_name, kept_number) = numbered(&self.checkpoint.origin);
+        let (name, number) = numbered(&other.origin);
+        kept_name == name && (kept_number, self.checkpoint.size) > (number, other.size)
     }
 
-    /// Refuses a log that does not begin with all entries of the checkpoint. Accepts a log with another name. `head`
-    /// must be read after the file, because nodes replace the file.
+    /// Refuses a log that does not begin with all entries of the checkpoint, and a log that a restart had ended before
+    /// the checkpoint. Accepts a log that a later restart has begun, and a log with an unrelated name. `head` must be
+    /// read after the file, because nodes replace the file.
     pub(super) fn require(&self, reader: &mut Reader, head: &LogHead) -> Result<(), KeptFault> {
         let Checkpoint { origin, size, root } = &self.checkpoint;
-        if *origin != head.origin {
+        let (kept_name, kept_number) = numbered(origin);
+        let (name, number) = numbered(&head.origin);
+        if kept_name != name || kept_number < number {
             return Ok(());
         }
-        if *size <= head.size {
+        if kept_number == number && *size <= head.size {
             let found = TileTree::new(*size, |tile| read_tile(reader, tile)).root();
             if found.map_err(StoreError::from)? == *root {
                 return Ok(());
@@ -145,6 +151,15 @@ fn replace(file: &Path, checkpoint: &str) -> Result<(), KeptFault> {
     write().map_err(|error| KeptFault::Unwritable(file.display().to_string(), error))
 }
 
+/// Splits the name of a log into the name of the first log and a number: 1 for the first log `example.org/log`, and 2
+/// for `example.org/log/2`, which the first restart of the log has begun.
+pub(crate) fn numbered(name: &str) -> (&str, u32) {
+    name.rsplit_once('/')
+        .filter(|(first, _)| first.ends_with("/log"))
+        .and_then(|(first, number)| Some((first, number.parse().ok()?)))
+        .unwrap_or((name, 1))
+}
+
 fn parse(note: &str) -> Option<Checkpoint> {
     Note::parse(note).ok().and_then(|note| Checkpoint::parse(note.text()).ok())
 }
@@ -180,6 +195,22 @@ mod tests {
             assert_eq!(fs::read_to_string(&file).unwrap(), signed(origin, kept));
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
+    }
+
+    #[test]
+    fn a_checkpoint_of_an_ended_log_replaces_none_of_a_later_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("log.checkpoint");
+        for (origin, size, kept) in [
+            ("a.example/log", 7, ("a.example/log", 7)),
+            ("a.example/log/2", 1, ("a.example/log/2", 1)),
+            ("a.example/log", 8, ("a.example/log/2", 1)),
+            ("a.example/log/10", 1, ("a.example/log/10", 1)),
+            ("a.example/log/9", 5, ("a.example/log/10", 1)),
+        ] {
+            keep(&file, &signed(origin, size));
+            assert_eq!(fs::read_to_string(&file).unwrap(), signed(kept.0, kept.1));
+        }
     }
 
     #[test]

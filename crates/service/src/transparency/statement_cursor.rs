@@ -15,6 +15,8 @@ use sealpost_domain::Timestamp;
 pub(crate) struct StatementCursor(Mutex<Positions>);
 
 struct Positions {
+    /// The name of the log in which the statements up to `after` are.
+    log: String,
     after: i64,
     /// The id of the newest statement at the time `newest_at`.
     newest: i64,
@@ -26,15 +28,22 @@ struct Positions {
 impl Default for Positions {
     fn default() -> Self {
         let never = Timestamp::from_millis(0);
-        Self { after: 0, newest: 0, newest_at: never, full_at: never }
+        Self { log: String::new(), after: 0, newest: 0, newest_at: never, full_at: never }
     }
 }
 
 impl StatementCursor {
     /// Returns the id after which a search begins. Returns 0 once a minute, so that the search finds statements of
     /// transactions that took longer than [`SLACK`]. Such a statement can have an id below the cursor.
-    pub(super) fn after(&self, now: Timestamp) -> i64 {
+    ///
+    /// All statements of a new log are pending. Therefore also returns 0 for another log than before, until a search has
+    /// appended all of its statements. Otherwise, this node would append newer statements before older ones, while
+    /// another thread or node still appends the older ones.
+    pub(super) fn after(&self, log: &str, now: Timestamp) -> i64 {
         let mut positions = self.0.lock();
+        if positions.log != log {
+            *positions = Positions { log: log.to_owned(), ..Positions::default() };
+        }
         if now.abs_diff(positions.full_at) >= FULL_EVERY {
             positions.full_at = now;
             return 0;
@@ -42,13 +51,14 @@ impl StatementCursor {
         positions.after
     }
 
-    /// Records that all statements found by a search have been appended. `newest` is the id of the newest statement
-    /// before the search.
-    pub(super) fn searched(&self, now: Timestamp, newest: i64) {
+    /// Records that all statements found by a search have been appended to the log `log`. `newest` is the id of the
+    /// newest statement before the search. Ignores a search for another log than the newest one.
+    pub(super) fn searched(&self, log: &str, now: Timestamp, newest: i64) {
         let mut positions = self.0.lock();
-        if now.abs_diff(positions.newest_at) >= SLACK {
-            let after = positions.newest.min(newest);
-            *positions = Positions { after, newest, newest_at: now, ..*positions };
+        if positions.log == log && now.abs_diff(positions.newest_at) >= SLACK {
+            positions.after = positions.newest.min(newest);
+            positions.newest = newest;
+            positions.newest_at = now;
         }
     }
 }
@@ -63,20 +73,22 @@ const FULL_EVERY: Duration = Duration::from_mins(1);
 mod tests {
     use super::*;
 
+    const LOG: &str = "example.org/log";
+
     #[test]
     fn a_search_begins_after_what_was_the_newest_ten_seconds_ago() {
         let cursor = StatementCursor::default();
         let at = |seconds: i64| Timestamp::from_millis(1_000_000 + 1000 * seconds);
-        assert_eq!(cursor.after(at(0)), 0);
-        cursor.searched(at(0), 70);
+        assert_eq!(cursor.after(LOG, at(0)), 0);
+        cursor.searched(LOG, at(0), 70);
         for seconds in 1..10 {
-            cursor.searched(at(seconds), 70 + seconds);
-            assert_eq!(cursor.after(at(seconds)), 0, "transactions may have lower ids");
+            cursor.searched(LOG, at(seconds), 70 + seconds);
+            assert_eq!(cursor.after(LOG, at(seconds)), 0, "transactions may have lower ids");
         }
-        cursor.searched(at(10), 80);
-        assert_eq!(cursor.after(at(11)), 70);
-        cursor.searched(at(20), 90);
-        assert_eq!(cursor.after(at(21)), 80);
+        cursor.searched(LOG, at(10), 80);
+        assert_eq!(cursor.after(LOG, at(11)), 70);
+        cursor.searched(LOG, at(20), 90);
+        assert_eq!(cursor.after(LOG, at(21)), 80);
     }
 
     #[test]
@@ -85,24 +97,44 @@ mod tests {
         let at = |seconds: i64| Timestamp::from_millis(1_000_000 + 1000 * seconds);
         let begins: Vec<_> = (0..130)
             .map(|seconds| {
-                let after = cursor.after(at(seconds));
-                cursor.searched(at(seconds), 100 + seconds);
+                let after = cursor.after(LOG, at(seconds));
+                cursor.searched(LOG, at(seconds), 100 + seconds);
                 (seconds, after)
             })
             .filter(|(seconds, after)| *seconds > 10 && *after == 0)
             .collect();
         assert_eq!(begins, [(60, 0), (120, 0)]);
-        assert_eq!(cursor.after(at(0)), 0, "the clock was set back");
+        assert_eq!(cursor.after(LOG, at(0)), 0, "the clock was set back");
     }
 
     #[test]
-    fn a_restart_of_the_log_lowers_the_cursor_at_once() {
+    fn a_new_log_is_searched_from_the_first_statement_until_it_has_all() {
         let cursor = StatementCursor::default();
         let at = |seconds: i64| Timestamp::from_millis(1_000_000 + 1000 * seconds);
-        assert_eq!(cursor.after(at(0)), 0);
-        cursor.searched(at(0), 90);
-        cursor.searched(at(10), 95);
-        cursor.searched(at(20), 3);
-        assert_eq!(cursor.after(at(21)), 3);
+        let new = "example.org/log/2";
+        for seconds in [0, 10, 20] {
+            cursor.after(LOG, at(seconds));
+            cursor.searched(LOG, at(seconds), 90 + seconds);
+        }
+        assert_eq!(cursor.after(LOG, at(21)), 100);
+        // The first call appends only some of the statements, and a search of the old log ends late.
+        assert_eq!(cursor.after(new, at(22)), 0);
+        cursor.searched(LOG, at(35), 120);
+        assert_eq!(cursor.after(new, at(36)), 0);
+        cursor.searched(new, at(36), 130);
+        assert_eq!(cursor.after(new, at(37)), 0);
+        cursor.searched(new, at(46), 140);
+        assert_eq!(cursor.after(new, at(47)), 130);
+    }
+
+    #[test]
+    fn a_lower_newest_id_lowers_the_cursor_at_once() {
+        let cursor = StatementCursor::default();
+        let at = |seconds: i64| Timestamp::from_millis(1_000_000 + 1000 * seconds);
+        assert_eq!(cursor.after(LOG, at(0)), 0);
+        cursor.searched(LOG, at(0), 90);
+        cursor.searched(LOG, at(10), 95);
+        cursor.searched(LOG, at(20), 3);
+        assert_eq!(cursor.after(LOG, at(21)), 3);
     }
 }

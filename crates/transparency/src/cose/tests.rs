@@ -52,3 +52,19 @@ fn no_change_of_a_byte_is_accepted() {
     assert!(CoseReceipt::parse(&good[1..]).is_err());
     assert!(CoseReceipt::parse(&[good.as_slice(), &[0]].concat()).is_err());
 }
+
+#[test]
+fn no_change_of_the_unsigned_part_is_accepted() {
+    let good = receipt(3, 10);
+    let mut further = CoseSign1::from_tagged_slice(&good).unwrap();
+    further.unprotected.rest.push((Label::Text("further".to_owned()), Value::Null));
+    // The size of the tree in two bytes instead of one. The byte before the proof is its length.
+    let proof = good.windows(3).position(|bytes| bytes == [0x83, 10, 3]).unwrap();
+    let mut longer = good.clone();
+    longer[proof - 1] += 1;
+    longer.splice(proof + 1..proof + 2, [0x18, 10]);
+    let expected = Err(CoseFault("it is not written as the service writes it"));
+    for other in [further.to_tagged_vec().unwrap(), longer] {
+        assert_eq!(CoseReceipt::parse(&other).map(|receipt| receipt.index), expected);
+    }
+}

@@ -67,6 +67,6 @@ fn operation(id: &'static str) -> Operation {
 
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-/// `Cache-Control` for content that never changes, such as a tile.
+/// `Cache-Control` for tiles, which change only if an operator restarts the log. The operator then empties the caches.
 const NEVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const SOON: HeaderValue = HeaderValue::from_static("public, max-age=2");
