@@ -40,7 +40,7 @@ pub struct ApiState {
     /// Limits wrong login secrets, recovery codes and invites, per network of the client.
     pub(crate) wrong_secrets: Throttle,
     /// Bounds the concurrent verifications of secrets for clients that have reached the limit of wrong secrets.
-    pub(crate) secret_slots: Semaphore,
+    pub(crate) secret_slots: Arc<Semaphore>,
     /// Limits requests about an account that do not end sessions, tokens or keys. These requests do not count against
     /// the limits of a key's plan.
     pub(crate) account_changes: Throttle<SessionOrAccount>,
@@ -93,7 +93,7 @@ impl ApiState {
             activations: Throttle::new(activations_per_minute),
             logins: Throttle::new(logins_per_minute),
             wrong_secrets: Throttle::new(logins_per_minute),
-            secret_slots: Semaphore::new(SLOTS),
+            secret_slots: Arc::new(Semaphore::new(SLOTS)),
             account_changes: Throttle::new(account_changes_per_minute),
             secret_changes: Throttle::new(account_changes_per_minute),
             endings: Throttle::new(account_changes_per_minute),

@@ -4,8 +4,9 @@
 //!
 //! Three rules prevent an attacker from locking the owner out of an account:
 //!
-//! - A right secret is never refused because of earlier wrong secrets. Wrong secrets count against the client address.
-//!   Above this limit, secrets are still verified, but only a few at a time.
+//! - A right secret is never refused because of earlier wrong secrets. Wrong secrets count against the client address,
+//!   and so do secrets whose request was cancelled. Above this limit, secrets are still verified, but only a few at a
+//!   time.
 //! - A request that ends sessions, tokens or keys is never refused. Above its limit, it waits until only a few such
 //!   requests run.
 //! - Any other request counts against the limit of its session and the limit of its account. The limit of the account
@@ -22,11 +23,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_web::HttpRequest;
+use actix_web::{HttpRequest, rt};
 use ipnet::IpNet;
 use sealpost_domain::{AccountId, Code, Refusal, TokenHash};
 use sealpost_service::{AccountSession, Error, LoggedIn, Login, Recovery, SecretsReplaced};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     request::{SessionRequest, client_address, request_source},
@@ -44,8 +45,12 @@ pub async fn log_in(
 ) -> Result<LoggedIn, Problem> {
     login.check()?;
     let source = request_source(app, request);
-    let verified = app.sealpost.accounts.verify_login(&login, &source);
-    let account = verify_secret(app, request, verified).await?;
+    let (sealpost, client_source) = (Arc::clone(&app.sealpost), source.clone());
+    let verified = async move {
+        let account = sealpost.accounts.verify_login(&login, &client_source).await?;
+        Ok::<_, Error>((account, login))
+    };
+    let (account, login) = verify_secret(app, request, verified).await?;
     let client = client_of(app, request)?;
     let keys = networks(client).map(|(network, factor)| ((network, account), factor));
     admit_address(app, client, &app.logins, keys)?;
@@ -61,8 +66,12 @@ pub async fn recover(
 ) -> Result<SecretsReplaced, Problem> {
     recovery.check()?;
     let source = request_source(app, request);
-    let verified = app.sealpost.accounts.verify_recovery(&recovery, &source);
-    let account = verify_secret(app, request, verified).await?;
+    let (sealpost, client_source) = (Arc::clone(&app.sealpost), source.clone());
+    let verified = async move {
+        let account = sealpost.accounts.verify_recovery(&recovery, &client_source).await?;
+        Ok::<_, Error>((account, recovery))
+    };
+    let (account, recovery) = verify_secret(app, request, verified).await?;
     admit_account(&app.secret_changes, account)?;
     Ok(app.sealpost.accounts.recover(recovery, source).await?)
 }
@@ -76,9 +85,11 @@ pub async fn verify_login_secret(
     login_secret: &str,
     attempted: &'static str,
 ) -> Result<(), Problem> {
-    let source = request_source(app, request);
-    let verified =
-        app.sealpost.accounts.verify_login_secret(session, login_secret, &source, attempted);
+    let (sealpost, source) = (Arc::clone(&app.sealpost), request_source(app, request));
+    let (session, login_secret) = (*session, login_secret.to_owned());
+    let verified = async move {
+        sealpost.accounts.verify_login_secret(&session, &login_secret, &source, attempted).await
+    };
     verify_secret(app, request, verified).await
 }
 
@@ -88,24 +99,56 @@ pub async fn verify_login_secret(
 /// The right secret is accepted even over the limit, so an attacker cannot lock out a user who shares the address. Over
 /// the limit, only a few verifications run at the same time, which slows guesses. More protection is not needed: a
 /// secret has 256 random bits, and a guess costs only one look-up and a hash.
-async fn verify_secret<T>(
+async fn verify_secret<T: 'static>(
     app: &ApiState,
     request: &HttpRequest,
-    verified: impl Future<Output = Result<T, Error>>,
+    verified: impl Future<Output = Result<T, Error>> + 'static,
 ) -> Result<T, Problem> {
     let client = client_of(app, request)?;
-    let is_full = app.wrong_secrets.wait(networks(client), 1, Instant::now()).is_some();
-    let slot = if is_full { app.secret_slots.acquire().await.ok() } else { None };
-    let verified = verified.await;
-    drop(slot);
-    let is_wrong = |error: &Error| {
-        let code = error.refusal().map(Refusal::code);
-        matches!(code, Some(Code::ActivationRefused | Code::Unauthorized))
-    };
-    if verified.as_ref().is_err_and(is_wrong) {
-        admit_address(app, client, &app.wrong_secrets, networks(client))?;
+    let (throttle, slots) = (&app.wrong_secrets, &app.secret_slots);
+    let (verified, is_uncounted) = verify_counted(throttle, slots, client, verified).await?;
+    if is_uncounted {
+        admit_address(app, client, throttle, networks(client))?;
     }
     Ok(verified?)
+}
+
+/// Counts a secret as wrong, awaits its verification, and reverses the count unless the secret is wrong. A request that
+/// is cancelled therefore counts: a client that closes each connection early cannot exceed the limit. Over the limit,
+/// counts nothing and waits for a slot first. Returns the result of the verification, and true if the secret is wrong
+/// but was not counted.
+async fn verify_counted<T: 'static>(
+    throttle: &Throttle,
+    slots: &Arc<Semaphore>,
+    client: IpAddr,
+    verified: impl Future<Output = Result<T, Error>> + 'static,
+) -> Result<(Result<T, Error>, bool), Problem> {
+    let counted_at = Instant::now();
+    let is_counted = throttle.admit(networks(client), 1, counted_at).is_ok();
+    let slot = if is_counted { None } else { Arc::clone(slots).acquire_owned().await.ok() };
+    let verified = run_to_end(slot, verified).await?;
+    let is_wrong = verified.as_ref().is_err_and(|error| {
+        let code = error.refusal().map(Refusal::code);
+        matches!(code, Some(Code::ActivationRefused | Code::Unauthorized))
+    });
+    if is_counted && !is_wrong {
+        throttle.refund(networks(client), counted_at);
+    }
+    Ok((verified, is_wrong && !is_counted))
+}
+
+/// Runs `work` to its end, also if the request is cancelled because the client closes the connection. Keeps `slot` until
+/// then. Work on a blocking thread cannot be cancelled, so an earlier release would let too many requests run at the
+/// same time.
+pub(crate) async fn run_to_end<T: 'static>(
+    slot: Option<OwnedSemaphorePermit>,
+    work: impl Future<Output = T> + 'static,
+) -> Result<T, Problem> {
+    let work = async move {
+        let _slot = slot;
+        work.await
+    };
+    rt::spawn(work).await.map_err(|_panicked| Problem::Lost)
 }
 
 /// The key under which sign-ins are counted: the name of an operator, or `None` for all unknown names together.
@@ -138,7 +181,9 @@ pub async fn admit_sign_up(
     invite: Option<&str>,
 ) -> Result<(), Problem> {
     if let Some(invite) = app.sealpost.accounts.needed_invite(invite)? {
-        verify_secret(app, request, app.sealpost.accounts.verify_invite(invite)).await?;
+        let sealpost = Arc::clone(&app.sealpost);
+        let verified = async move { sealpost.accounts.verify_invite(invite).await };
+        verify_secret(app, request, verified).await?;
     }
     admit_activation(app, request)
 }
@@ -273,6 +318,13 @@ const FULL_SESSIONS_MAX: u32 = 4;
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Waker},
+    };
+
+    use tokio::sync::oneshot;
+
     use super::*;
 
     fn admitted<A: AsRef<str>>(
@@ -303,5 +355,57 @@ mod tests {
         let in_one_48: Vec<_> = (256..65_536).map(of_site).collect();
         assert_eq!(admitted(&throttle, &in_one_48), 6, "12 in all");
         assert_eq!(admitted(&throttle, ["2001:db8:8::1"; 9]), 3);
+    }
+
+    #[test]
+    fn only_wrong_secrets_count() {
+        rt::System::new().block_on(async {
+            let (throttle, slots) = (Throttle::new(1), Arc::new(Semaphore::new(1)));
+            let client: IpAddr = "192.0.2.1".parse().unwrap();
+            let verify = async |verified: Result<(), Error>| {
+                verify_counted(&throttle, &slots, client, std::future::ready(verified))
+                    .await
+                    .map(|(verified, is_uncounted)| (verified.is_ok(), is_uncounted))
+                    .unwrap()
+            };
+            let wrong = || Err(Error::Refused(Refusal::Unauthorized("wrong")));
+            assert_eq!(verify(Ok(())).await, (true, false));
+            assert_eq!(verify(Err(Error::Lost)).await, (false, false));
+            assert_eq!(verify(wrong()).await, (false, false));
+            assert_eq!(verify(wrong()).await, (false, true));
+            assert_eq!(verify(Ok(())).await, (true, false));
+        });
+    }
+
+    #[test]
+    fn a_cancelled_verification_counts() {
+        rt::System::new().block_on(async {
+            let (throttle, slots) = (Throttle::new(1), Arc::new(Semaphore::new(1)));
+            let client: IpAddr = "192.0.2.1".parse().unwrap();
+            {
+                let never = std::future::pending::<Result<(), Error>>();
+                let mut request = pin!(verify_counted(&throttle, &slots, client, never));
+                let mut cx = Context::from_waker(Waker::noop());
+                assert!(request.as_mut().poll(&mut cx).is_pending());
+            }
+            assert!(throttle.wait(networks(client), 1, Instant::now()).is_some());
+        });
+    }
+
+    #[test]
+    fn a_cancelled_request_keeps_its_slot_until_the_work_ends() {
+        rt::System::new().block_on(async {
+            let slots = Arc::new(Semaphore::new(1));
+            let (finish, finished) = oneshot::channel::<()>();
+            {
+                let slot = Arc::clone(&slots).try_acquire_owned().unwrap();
+                let mut request = pin!(run_to_end(Some(slot), finished));
+                let mut cx = Context::from_waker(Waker::noop());
+                assert!(request.as_mut().poll(&mut cx).is_pending());
+            }
+            assert_eq!(slots.available_permits(), 0);
+            finish.send(()).unwrap();
+            assert!(slots.acquire().await.is_ok());
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! `/v1/auth/tokens`: API tokens of an account.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use actix_web::{HttpRequest, web};
 use sealpost_domain::{Code, Label, Refusal, TokenScope, TokenScopes};
@@ -151,12 +151,14 @@ async fn revoke(
     http: HttpRequest,
     request: SessionRequest<RevokeTokenRequest>,
 ) -> JsonResponse<ApiTokenRevoked> {
-    ask_in_session(&app, request, async |sealpost, session, body| {
-        let _slot = throttle::admit_ending(&app, session.token_hash()).await;
-        Ok(sealpost
-            .accounts
-            .revoke_api_token(session, body.token_id, request_source(&app, &http))
-            .await?)
+    ask_in_session(&app, request, async |_, session, body| {
+        let slot = throttle::admit_ending(&app, session.token_hash()).await;
+        let (sealpost, session) = (Arc::clone(&app.sealpost), *session);
+        let source = request_source(&app, &http);
+        let revoked = async move {
+            sealpost.accounts.revoke_api_token(&session, body.token_id, source).await
+        };
+        Ok(throttle::run_to_end(slot, revoked).await??)
     })
     .await
 }

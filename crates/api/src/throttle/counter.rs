@@ -92,6 +92,19 @@ impl<Key: Eq + Hash> Throttle<Key> {
         Ok(())
     }
 
+    /// Reverses the count of one request that [`admit`](Self::admit) counted as one request at `counted_at`. Skips a key
+    /// whose minute has ended since then.
+    pub(crate) fn refund(&self, keys: impl Iterator<Item = (Key, u32)>, counted_at: Instant) {
+        let mut minutes = self.minutes.lock();
+        for (key, _) in keys {
+            // A minute that contains the request began at or before the request.
+            let minute = minutes.by_key.get_mut(&key);
+            if let Some(minute) = minute.filter(|minute| minute.ends_at <= counted_at + MINUTE) {
+                minute.used = minute.used.saturating_sub(1);
+            }
+        }
+    }
+
     fn wait_in(
         &self,
         minutes: &Minutes<Key>,
@@ -181,6 +194,20 @@ mod tests {
         assert!(throttle.admit_one("a", 1, at(0)).is_ok());
         assert_eq!(wait(1_000), Some(Duration::from_secs(59)));
         assert_eq!(wait(60_000), None);
+    }
+
+    #[test]
+    fn a_refund_changes_only_the_minute_of_the_request() {
+        let (throttle, at) = (Throttle::new(1), clock());
+        let refund = |millis| throttle.refund(std::iter::once(("a", 1)), at(millis));
+        refund(0);
+        assert!(throttle.admit_one("a", 1, at(0)).is_ok());
+        refund(0);
+        assert!(throttle.admit_one("a", 1, at(1_000)).is_ok());
+        assert!(throttle.admit_one("a", 1, at(1_000)).is_err());
+        assert!(throttle.admit_one("a", 1, at(61_001)).is_ok());
+        refund(1_000);
+        assert!(throttle.admit_one("a", 1, at(61_001)).is_err());
     }
 
     #[test]

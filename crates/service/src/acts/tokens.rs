@@ -18,7 +18,7 @@ use super::{
 use crate::{
     account::Accounts,
     cache::key_cache::CacheEvent,
-    caller::credentials::AccountSession,
+    caller::{bearer::BearerHash, credentials::AccountSession},
     error::Error,
     operator::lists::{ListPage, NO_OPEN_ACCOUNT},
     sealpost::core::Core,
@@ -123,11 +123,15 @@ impl Accounts {
     pub async fn api_tokens(&self, session: &AccountSession) -> Result<ApiTokenList, Error> {
         let account_id = session.account_id;
         let list = move |core: &Arc<Core>| {
-            // First stores the times of last use that this node has queued, so that the list contains them.
-            while core.bearer_uses.store(&core.store) {}
             let now = core.clock.now();
             let tokens = core.store.read(|reader| reader.api_tokens_of(&account_id, now))?;
-            Ok(ApiTokenList { tokens: tokens.into_iter().map(ApiTokenView::from).collect() })
+            // Adds the uses that this node has queued. Storing them here would write the uses of all accounts.
+            let view = |mut token: ApiToken| {
+                let queued = core.bearer_uses.queued(&BearerHash::ApiToken(token.token));
+                token.last_used_at = token.last_used_at.max(queued);
+                ApiTokenView::from(token)
+            };
+            Ok(ApiTokenList { tokens: tokens.into_iter().map(view).collect() })
         };
         self.core.block(&self.core, list).await
     }

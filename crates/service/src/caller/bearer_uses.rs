@@ -28,6 +28,12 @@ impl BearerUses {
         }
     }
 
+    /// Returns the hour of the newest queued use of a token. Returns `None` if no use of the token is queued.
+    pub(crate) fn queued(&self, token: &BearerHash) -> Option<Timestamp> {
+        let queue = self.0.lock();
+        queue.iter().rev().find(|(_, tokens)| tokens.contains(token)).map(|(hour, _)| *hour)
+    }
+
     /// Writes queued uses of the oldest hour to the database, in one transaction. Returns false if no use is queued, or
     /// if the transaction fails. The uses of a failed transaction are lost. Blocks the thread.
     pub(crate) fn store(&self, database: &Database) -> bool {

@@ -120,29 +120,57 @@ fn the_last_use_of_a_session_is_stored_to_the_hour() {
 }
 
 #[test]
+fn a_list_of_api_tokens_has_the_queued_uses_and_stores_none() {
+    let rarely = Duration::from_hours(1);
+    let settings = Settings { waiting_transfer_every: rarely, ..Settings::default() };
+    for world in World::on_both(&settings) {
+        let owner = world.newcomer(None);
+        let account = account_of(&world, &owner);
+        let api_token = new_api_token(&world, &owner);
+        let listed = || {
+            let listed = wait(async {
+                let session = world.sealpost.authenticate_session(owner.token.as_deref()).await?;
+                world.sealpost.accounts.api_tokens(&session).await
+            });
+            listed.unwrap().tokens[0].last_used_at
+        };
+        assert_eq!(listed(), None);
+        world.sealpost.status(&api_token, &Ok(())).result.unwrap();
+        let now = world.clock.now();
+        let hour = now.as_millis() - now.as_millis() % 3_600_000;
+        assert_eq!(listed(), Some(Timestamp::from_millis(hour)));
+        let stored = world.database.read(|reader| reader.api_tokens_of(&account, now)).unwrap();
+        assert_eq!(stored[0].last_used_at, None);
+    }
+}
+
+/// Stores an API token for the key of `session`, valid for an hour. Returns its credentials.
+fn new_api_token(world: &World, session: &Credentials) -> Credentials {
+    let (secret, now) = (KeyToken::generate().unwrap(), world.clock.now());
+    let token = ApiToken {
+        id: ApiTokenId::new(now, [7; 10]),
+        token: secret.hash(),
+        account_id: account_of(world, session),
+        api_key_id: id(session),
+        name: Label::parse("reader").unwrap(),
+        scopes: [TokenScope::Read].into_iter().collect(),
+        created_at: now,
+        expires_at: now.plus(Duration::from_hours(1)),
+        last_used_at: None,
+    };
+    world.database.write(Durability::Durable, |tx| tx.insert_api_token(&token)).unwrap();
+    Credentials { token: Some(secret.expose().to_owned()), key: session.key.clone() }
+}
+
+#[test]
 fn the_stop_stores_the_last_use_of_sessions_and_api_tokens() {
     let rarely = Duration::from_hours(1);
     let settings = Settings { waiting_transfer_every: rarely, ..Settings::default() };
     for world in World::on_both(&settings) {
         let session = world.newcomer(None);
         let account_id = account_of(&world, &session);
-        let api_key_id = id(&session);
-        let secret = KeyToken::generate().unwrap();
+        let api_token = new_api_token(&world, &session);
         let (now, begin) = (world.clock.now(), Timestamp::from_millis(0));
-        let token = ApiToken {
-            id: ApiTokenId::new(now, [7; 10]),
-            token: secret.hash(),
-            account_id,
-            api_key_id,
-            name: Label::parse("reader").unwrap(),
-            scopes: [TokenScope::Read].into_iter().collect(),
-            created_at: now,
-            expires_at: now.plus(rarely),
-            last_used_at: None,
-        };
-        world.database.write(Durability::Durable, |tx| tx.insert_api_token(&token)).unwrap();
-        let api_token =
-            Credentials { token: Some(secret.expose().to_owned()), key: session.key.clone() };
         for caller in [&session, &api_token, &api_token] {
             world.sealpost.status(caller, &Ok(())).result.unwrap();
         }
