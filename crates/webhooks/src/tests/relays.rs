@@ -134,9 +134,14 @@ fn a_later_connection_gets_unanswered_deliveries_in_the_same_order() {
 fn a_relay_that_connects_again_gets_its_deferred_deliveries_at_once() {
     let fixture = Fixture::start(settings());
     let relays = fixture.dispatcher.relays();
+    // The first delivery waits for the connection, so it arrives after the worker has reset the circuit breaker.
+    let waiting = fixture.submit(&relay(), 0);
+    fixture.outbox.wait_until(|state| state.rows[&waiting].awaits_relay.then_some(()));
     let first = connect(relays, 1, 1);
     for envelope in 0..5 {
-        fixture.submit(&relay(), envelope);
+        if envelope > 0 {
+            fixture.submit(&relay(), envelope);
+        }
         let delivery = first.frames.recv().unwrap().delivery;
         // An answer without a status counts as no response. Five of them open the circuit breaker.
         let answer = RelayAnswer { delivery, status: None, retry_after: None, body: None };
