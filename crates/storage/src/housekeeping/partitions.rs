@@ -159,7 +159,8 @@ pub(crate) fn extend(
     // After a long stop, the partition can span much more time. Its rows are then deleted one by one, because dropping
     // the whole partition would keep its oldest rows for too long.
     let is_dropped_whole = upper.since(*lower) <= span * 3;
-    // For a partition whose rows are deleted one by one: one without an upper bound, or one that spans too much time.
+    // A partition without an upper bound, or with too much time in it, gets an autovacuum: its rows are deleted one by
+    // one.
     let vacuumed = format!("ALTER TABLE {newest} RESET (autovacuum_enabled)");
     let PartitionedTable { name: parent, column, time, literal } = table;
     let (from, to) = (literal(*lower), literal(upper));
