@@ -67,8 +67,8 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Runs each case on the embedded database only: programs of others, such as a browser, see no database. Other cases
-/// make the same requests on both.
+/// Runs each case on the embedded database only. Used for cases with third-party programs, such as a browser, because
+/// the database makes no difference to these programs. Other cases make the same requests on both databases.
 macro_rules! on_embedded {
     ($($case:ident),+ $(,)?) => {
         mod on_embedded {
@@ -78,8 +78,9 @@ macro_rules! on_embedded {
 }
 pub(crate) use on_embedded;
 
-/// Polls `look` until it returns a value. Panics after `within`. The pauses grow with the elapsed time: about 20 polls
-/// in `SOON`, because a new key may send 20 requests per minute. [`until_limited`] exceeds a limit.
+/// Polls `look` until it returns a value. Panics after `within`. The pauses grow with the elapsed time, so that
+/// [`SOON`] contains about 20 polls. More polls could exceed the limit of a new key, 20 requests per minute. To exceed
+/// a limit on purpose, use [`until_limited`].
 #[track_caller]
 pub(crate) fn eventually<T>(
     what: &str,

@@ -38,7 +38,8 @@ pub(crate) fn run() -> Result<(), Fault> {
     let folder = tempfile::tempdir()
         .map_err(|error| Fault::caused("no temporary folder can be created", error))?;
     let done = system.block_on(serve_and_perform(&folder.path().join("data"), &mut signals));
-    // Waits for the threads of an interrupted start before the folder is deleted, because they write into it.
+    // Waits for the threads of an interrupted start before the folder is deleted, because these threads write into the
+    // folder.
     drop(system);
     done
 }

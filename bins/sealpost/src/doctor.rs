@@ -1,5 +1,6 @@
 //! `sealpost doctor`: checks whether a server could run with the given settings, and gives advice. Changes nothing
-//! except the mode of the embedded database's file, which becomes 0600.
+//! except the mode of the embedded database's file, which becomes 0600, and the disk reserve, which is deleted on a
+//! full disk.
 
 mod network;
 

@@ -1,4 +1,4 @@
-//! Reads secrets from variables of the environment, and executes this program again with another environment.
+//! Reads secrets from environment variables, and executes this program again with another environment.
 
 use std::{
     env,

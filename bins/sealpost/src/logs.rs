@@ -6,8 +6,8 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt, prelude::*};
 
 use crate::{fault::Fault, settings::LogFormat, spans::SpanLayer};
 
-/// Starts the log for this process. `spans` receives the finished spans, whatever `filter` is. Fails if `filter` is
-/// invalid, or if the process already has a log.
+/// Starts the log for this process. `filter` does not apply to `spans`, which receives all finished spans. Fails if
+/// `filter` is invalid, or if the process already has a log.
 pub(crate) fn start(
     filter: &str,
     format: LogFormat,
@@ -56,8 +56,8 @@ pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
     Ok(filter)
 }
 
-/// Returns false for a word that [`EnvFilter`] takes for the target of log lines, and that is probably a mistyped level.
-/// The log would then be empty.
+/// Returns false for an item that is probably a mistyped level, such as `inof`. [`EnvFilter`] would take this word for
+/// the target of log lines, and the log would be empty.
 fn has_effect(item: &str) -> bool {
     match item.split_once(['=', '[']) {
         Some((target, _)) => !target.contains(char::is_whitespace),

@@ -1,6 +1,6 @@
 //! `sealpost verify-proof`: verifies a proof of the transparency log from files. The proof is a proof file
-//! ([`LogProof`]), [`Evidence`], or a [`CoseReceipt`]. The exit status is 0 if the proof is valid, 1 if it is invalid,
-//! and 2 if the check was not possible.
+//! ([`LogProof`]), [`Evidence`], or a [`CoseReceipt`]. The exit status is 0 if the proof is valid, 1 if the proof is
+//! invalid, and 2 if the check was not possible.
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;

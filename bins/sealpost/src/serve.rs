@@ -79,8 +79,8 @@ pub(crate) async fn start(builder: NodeBuilder) -> Result<Node, Fault> {
     Ok(node)
 }
 
-/// Ends the process during the start. Does not return to `main`, because a return would wait for the running step of the
-/// start, and this step may wait for the database without an end. Each step can be interrupted.
+/// Ends the process during the start. Does not return to `main`, because a return would wait for the running step of
+/// the start, and this step may wait for the database without an end. An interruption does no harm at any step.
 fn give_up_start() -> ! {
     tracing::info!("stopped before the start was complete");
     std::process::exit(0)

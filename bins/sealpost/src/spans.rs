@@ -18,7 +18,7 @@ pub(crate) use exporter::SpanExporter;
 /// A layer of the log subscriber that exports spans instead of writing lines.
 pub(crate) type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// Stands for the exporter in a build without the feature `otlp`. It has no value, because `start` always fails.
+/// Stands for the exporter in a build without the feature `otlp`. The type has no values, because `start` always fails.
 #[cfg(not(feature = "otlp"))]
 pub(crate) enum SpanExporter {}
 

@@ -16,7 +16,7 @@ pub(crate) fn run(args: WitnessArgs) -> Result<(), Fault> {
     actix_rt::System::new().block_on(async {
         let mut signals = StopSignals::listen()?;
         let running = witness.start()?;
-        // Prints the address only when a signal stops the witness in order.
+        // Prints the address only now, because from here on a signal stops the witness gracefully.
         terminal::print(ready)?;
         signals.next().await;
         running.stop().await;

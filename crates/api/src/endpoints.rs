@@ -84,8 +84,8 @@ pub(crate) fn table() -> Vec<Row> {
     ]
 }
 
-/// Renders the OpenAPI document of a service with the public URL `base_url`. Leaves out upgrades of a connection, which
-/// OpenAPI does not describe, and the files of the transparency log.
+/// Renders the OpenAPI document of a service with the public URL `base_url`. Leaves out the WebSocket of relays, which
+/// OpenAPI cannot describe, and the files of the transparency log, which C2SP specifies.
 pub fn openapi(base_url: &str) -> Value {
     let rows = table().into_iter().filter(|row| !row.endpoint.operation.is_left_out());
     render(base_url, &DocumentHead::public(base_url), rows)

@@ -46,9 +46,12 @@ pub async fn middleware(
     connection.iter().for_each(ConnectionRecord::begin_request);
     let responded = next.call(request).await;
     connection.iter().for_each(ConnectionRecord::end_request);
-    // A successful POST proves that the client is authenticated, because every POST endpoint needs a token or a secret,
-    // or creates an account. A refused request also proves it if the request counted against the limits of its key. A
-    // WebSocket needs a token. After any other request, the connection is anonymous again.
+    // Three kinds of requests prove that the client is authenticated. After any other request, the connection is
+    // anonymous again.
+    //
+    // - A successful POST, because every POST endpoint needs a token or a secret, or creates an account.
+    // - A refused request that counted against the limits of an API key.
+    // - The upgrade to a WebSocket, which needs a token.
     let is_authenticated = responded.as_ref().is_ok_and(|response| {
         let status = response.status();
         let problem = response.response().error().and_then(|error| error.as_error::<Problem>());

@@ -72,7 +72,7 @@ fn nearest_path(path: &str) -> Option<&'static str> {
         .filter(|nearest| edit_distance(path, nearest) <= DIFFERENCE_MAX.min(nearest.len() / 3))
 }
 
-/// Maximum length in bytes of an unknown path that is compared with the paths of the API, which are all shorter.
+/// Maximum length in bytes of an unknown path for which a similar path is searched. All paths of the API are shorter.
 const PATH_LENGTH_MAX: usize = 64;
 const DIFFERENCE_MAX: usize = 3;
 

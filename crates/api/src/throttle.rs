@@ -4,11 +4,11 @@
 //!
 //! Three rules prevent an attacker from locking the owner out of an account:
 //!
-//! - A right secret is never refused because of earlier wrong secrets. Wrong secrets count against the client address,
-//!   and so do secrets whose request was cancelled. Above this limit, secrets are still verified, but only a few at a
-//!   time.
-//! - A request that ends sessions, tokens or keys is never refused. Above its limit, it waits until only a few such
-//!   requests run.
+//! - A right secret is never refused because of earlier wrong secrets. Wrong secrets, and secrets whose request was
+//!   cancelled, count against a limit of the client address. Over this limit, secrets are still verified, but only a
+//!   few at a time.
+//! - A request that ends sessions, tokens or keys is never refused. Over the limit of its session, the request waits
+//!   until only a few such requests run.
 //! - Any other request counts against the limit of its session and the limit of its account. The limit of the account
 //!   is four times as high, so a stolen session alone cannot use it up.
 //!
@@ -77,7 +77,8 @@ pub async fn recover(
 }
 
 /// Verifies the login secret in a request of a session, and fails if the secret is wrong. A wrong secret counts against
-/// the client address, like a failed login. The activity of the account then names the action `attempted`.
+/// the client address, like a failed login. The activity of the account also records a wrong secret, with `attempted`:
+/// the action that needs the secret.
 pub async fn verify_login_secret(
     app: &ApiState,
     request: &HttpRequest,
@@ -113,10 +114,10 @@ async fn verify_secret<T: 'static>(
     Ok(verified?)
 }
 
-/// Counts a secret as wrong, awaits its verification, and reverses the count unless the secret is wrong. A request that
-/// is cancelled therefore counts: a client that closes each connection early cannot exceed the limit. Over the limit,
-/// counts nothing and waits for a slot first. Returns the result of the verification, and true if the secret is wrong
-/// but was not counted.
+/// Counts a secret as wrong, awaits its verification, and reverses the count unless the secret is wrong. A cancelled
+/// request therefore counts as wrong, so that a client cannot avoid the limit by closing each connection early. If the
+/// limit is already reached, counts nothing, and waits for a slot before the verification. Returns the result of the
+/// verification, and true if the secret is wrong but was not counted.
 async fn verify_counted<T: 'static>(
     throttle: &Throttle,
     slots: &Arc<Semaphore>,
@@ -137,9 +138,9 @@ async fn verify_counted<T: 'static>(
     Ok((verified, is_wrong && !is_counted))
 }
 
-/// Runs `work` to its end, also if the request is cancelled because the client closes the connection. Keeps `slot` until
-/// then. Work on a blocking thread cannot be cancelled, so an earlier release would let too many requests run at the
-/// same time.
+/// Runs `work` to its end, even if the request is cancelled because the client closes the connection. Keeps `slot`
+/// until the end of `work`. Work on a blocking thread cannot be cancelled, so an earlier release of the slot would let
+/// too many requests run at the same time.
 pub(crate) async fn run_to_end<T: 'static>(
     slot: Option<OwnedSemaphorePermit>,
     work: impl Future<Output = T> + 'static,
@@ -188,7 +189,7 @@ pub async fn admit_sign_up(
     admit_activation(app, request)
 }
 
-/// Counts a form that a client without a session sends again, and for which the server looks up the result of the first
+/// Counts a form that a client without a session submits again. The server then looks up the result of the first
 /// submission. The form counts as a wrong secret of the client address. Fails if the address has reached its limit of
 /// wrong secrets.
 pub fn admit_repetition(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
@@ -233,8 +234,8 @@ pub fn session_and_account(
 }
 
 /// Counts a request that ends sessions, tokens or keys, or that shows the page for this purpose. Never refuses the
-/// request. If the session is below its limit, returns `None`. Otherwise waits for a slot and returns it. The caller
-/// must keep the slot until the end of the request.
+/// request. If the session is below its limit, returns `None`. Otherwise waits for a slot and returns the slot. The
+/// caller must keep the slot until the end of the request.
 pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSemaphorePermit> {
     let admitted = app.endings.admit(std::iter::once((session, 1)), 1, Instant::now());
     let slots = Arc::clone(&app.ending_slots);
@@ -297,9 +298,9 @@ fn client_of(app: &ApiState, request: &HttpRequest) -> Result<IpAddr, Problem> {
     Ok(client_address(peer, request.headers(), &app.trusted_proxies))
 }
 
-/// Returns the networks for which the requests of a client address count. The number beside each network multiplies its
-/// limit. An IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48 networks, because an IPv6 client
-/// usually has a whole /64 network, and sometimes a /56 or a /48.
+/// Returns the networks against whose limits a request of a client address counts. The number beside each network is a
+/// factor that multiplies its limit. An IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48
+/// networks, because an IPv6 client usually has a whole /64 network, and sometimes a /56 or a /48.
 fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     let address = address.to_canonical();
     let sizes: &[(u8, u32)] = match address {

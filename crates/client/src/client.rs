@@ -1,4 +1,4 @@
-//! The client, and the operations that concern no key or account, such as the version of the service.
+//! The client, and the operations that concern no key or account, such as the liveness check of the service.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The operations by topic, each with the bodies of its requests and responses. Members and names that a newer service
-//! adds are ignored.
+//! The operations by topic, each with the bodies of its requests and responses. Members that a newer service adds to a
+//! response are ignored.
 
 mod account;
 mod api_tokens;

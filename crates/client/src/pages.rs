@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::{error::ClientError, request::ApiRequest, transport::Transport};
 
-/// A stream of all entries of a list. It ends after the first error.
+/// A stream of all entries of a list. The stream ends after the first error.
 pub type Pages<T> = BoxStream<'static, Result<T, ClientError>>;
 
-/// One page of a list. The lists of the API have different names for the member with the entries: the field has an
-/// alias for each.
+/// One page of a list. The lists of the API have different names for the member with the entries, so the field has an
+/// alias for each name.
 #[derive(Deserialize)]
 struct Page<T> {
     #[serde(alias = "deliveries", alias = "envelopes")]

@@ -93,8 +93,8 @@ impl SessionCache {
         Self { login, token: Mutex::new(token) }
     }
 
-    /// Removes a rejected token, unless another request has replaced it. Returns true if the client has credentials to
-    /// log in again.
+    /// Removes a rejected token, unless another request has already replaced this token. Returns true if the client has
+    /// credentials to log in again.
     pub(crate) async fn reject(&self, token: &Token) -> bool {
         if self.login.is_none() {
             return false;

@@ -74,7 +74,7 @@ impl RetryPolicy {
     }
 }
 
-/// Returns true if another try may succeed and cannot perform the operation twice.
+/// Returns true if another try may succeed, and does no harm if the service has processed this try.
 fn may_repeat(error: &ClientError, is_send: bool) -> bool {
     match error {
         ClientError::Unreachable { path, may_have_been_processed, .. } => {
@@ -94,8 +94,8 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
             Some(Code::InternalError) => is_repeatable(path, is_send),
             _ => false,
         },
-        // The response is from a proxy, which may have forwarded the request to the service. Repeats only requests that
-        // may be processed twice.
+        // The response is from a proxy, which may have forwarded the request to the service. Repeats only a request
+        // that does no harm if the service processes it twice.
         ClientError::NotSealpost { path, status, .. } => {
             TEMPORARY.contains(status) && is_repeatable(path, is_send)
         }

@@ -23,7 +23,7 @@ use crate::{
     retry::RetryPolicy,
 };
 
-/// Sends the requests of a client and its clones, with their common connections and session.
+/// Sends the requests of a client and of its clones, which share the connections and the session.
 pub(crate) struct Transport {
     pub(crate) http: reqwest::Client,
     pub(crate) base_url: Url,
@@ -60,8 +60,8 @@ impl Transport {
         }
     }
 
-    /// Sends a request, and returns the response if its status is a success. If the service rejects the session, logs
-    /// in again and sends the request a second time.
+    /// Sends a request, and returns the response if its status is a success. If the service rejects the token and the
+    /// client has a [`Login`](crate::Login), logs in and sends the request a second time.
     pub(crate) async fn attempt(&self, request: &ApiRequest) -> Result<Response, ClientError> {
         if !request.needs_credentials {
             return self.exchange(request, None).await;
@@ -79,7 +79,8 @@ impl Transport {
         }
     }
 
-    /// Returns the current token. Logs in if there is none.
+    /// Returns the current token. Logs in if there is none and the client has a [`Login`](crate::Login). Returns `None`
+    /// for a client without credentials.
     async fn token(&self) -> Result<Option<Token>, ClientError> {
         let mut current = self.session.token.lock().await;
         if let (None, Some(login)) = (current.as_ref(), &self.session.login) {

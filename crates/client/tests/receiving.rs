@@ -67,7 +67,7 @@ async fn a_store_of_the_program_remembers_events() {
     let (headers, body) = signed("envelope.received", ENVELOPE);
     let headers: HeaderList = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut opened = Vec::new();
-    // As if the program had started twice.
+    // Creates a new receiver for each round, like a program that is started twice.
     for _ in 0..2 {
         let (receiver, arrived) = receiver().await;
         let status = receiver.seen(table.clone()).receive(&headers, &body).await;
@@ -131,7 +131,8 @@ impl SeenEvents for Table {
 }
 
 async fn check(address: SocketAddr, arrived: &Arrived) {
-    // The HTTP client needs a provider even without TLS. Another test may have installed it.
+    // The HTTP client needs a crypto provider even without TLS. Ignores an error, because another test may have
+    // installed the provider.
     rustls::crypto::ring::default_provider().install_default().ok();
     let http = reqwest::Client::new();
     let url = format!("http://{address}/hook");

@@ -164,7 +164,8 @@ async fn a_close_with_a_lasting_reason_ends_the_relay() {
     close(&mut socket, 1008, "the token was revoked").await;
     assert_eq!(running.ended().await.unwrap_err().code(), Some(Code::Unauthorized));
 
-    // The second connection must not last as long as the pause before it.
+    // The second connection must end before it has lasted as long as the pause before it. Otherwise the relay would
+    // reset its counter of closes.
     let retry = RetryPolicy { first_pause: Duration::from_secs(1), ..RetryPolicy::default() };
     let client = service.builder().retry(retry).token("kt_1").build().unwrap();
     let relay = client.relay(WEBHOOK.parse().unwrap(), |_request| async { Ok(204.into()) });
@@ -180,7 +181,8 @@ async fn a_close_with_a_lasting_reason_ends_the_relay() {
 #[tokio::test]
 async fn a_close_after_silence_never_ends_the_relay() {
     let mut service = Service::start([]).await;
-    // The connections must not last as long as the pauses before them.
+    // Each connection must end before it has lasted as long as the pause before it. Otherwise the relay would reset
+    // its counter of closes.
     let (first_pause, pause_max) = (Duration::from_millis(500), Duration::from_millis(500));
     let retry = RetryPolicy { first_pause, pause_max, ..RetryPolicy::default() };
     let client = service.builder().retry(retry).token("kt_1").build().unwrap();
@@ -213,7 +215,7 @@ async fn a_lost_connection_is_replaced_and_its_responses_are_dropped() {
     deliver(&mut first, "2", "fast").await;
     assert_eq!(response(&mut first).await["delivery"], "2");
     drop(first);
-    // As if a proxy and then a node restarted, and still counted the lost connection.
+    // Refuses the next connection, like a service that still counts the lost connection against its limit.
     service.plan((403, Code::QuotaExceeded));
     let mut second = service.accepted().await;
     gate.notify_one();
@@ -274,7 +276,7 @@ async fn a_final_refusal_lets_running_handlers_finish() {
     running_now.notified().await;
     service.plan((404, Code::WebhookNotFound));
     drop(socket);
-    // The time in which a relay would return that does not wait.
+    // A relay that did not wait for its handler would return within this time.
     let early = timeout(Duration::from_millis(200), &mut running.task).await;
     assert!(early.is_err(), "the relay returned before its handler");
     gate.notify_one();
@@ -297,7 +299,8 @@ async fn pings_and_unknown_frames_do_not_disturb() {
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// A mock service that refuses the given number of connections, and then accepts.
+/// A mock service that refuses connections with the given statuses and codes in order, and accepts all later
+/// connections.
 struct Service {
     url: String,
     shared: Shared,
@@ -345,7 +348,7 @@ impl Service {
         self.builder().token("kt_1").build().unwrap()
     }
 
-    /// A relay whose handler accepts everything.
+    /// A relay whose handler responds to every delivery with 204.
     fn relay(&self) -> Relay {
         let accept = |_request: RelayedRequest| async { Ok(204.into()) };
         self.with_token().relay(WEBHOOK.parse().unwrap(), accept)

@@ -32,9 +32,9 @@ pub struct Agent(Arc<AgentState>);
 pub struct AgentOptions {
     /// URL of the service.
     pub url: String,
-    /// The client of the identity that acts. `None` if the agent must activate an identity first.
+    /// The client of the acting identity. `None` if there is no identity yet: the tool `activate` then creates one.
     pub identity: Option<Client>,
-    /// Stores the identity that the agent activates.
+    /// Stores the identity that the tool `activate` creates.
     pub store: Box<dyn IdentityStore>,
     /// The tools that the agent may use.
     pub tools: BTreeSet<ToolName>,
@@ -55,7 +55,7 @@ impl Agent {
     }
 
     /// Returns the current session token or API token of the acting identity, to store for a later client. `None` if
-    /// there is no identity, or if it has not logged in. Waits for the end of a running activation.
+    /// there is no identity, or if the identity has not logged in. If an activation is running, waits until it ends.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
         self.0.identities.acting().await?.client.token().await
     }
@@ -126,8 +126,8 @@ impl ServerHandler for Agent {
             return Err(ErrorData::invalid_params(detail, None));
         };
         // Two tools run to their end even if their call is cancelled. If an activation were dropped, the secrets of the
-        // new account would be lost. If `wait_for_message` were dropped, a message that is confirmed already would be
-        // lost.
+        // new account would be lost. If `wait_for_message` were dropped, a message that the tool has already confirmed
+        // to the service would be lost.
         let is_droppable = !matches!(tool, ToolName::Activate | ToolName::WaitForMessage);
         let called = tokio::select! {
             called = self.run(tool, request.arguments.unwrap_or_default(), &context.ct) => called,

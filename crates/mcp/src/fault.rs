@@ -60,7 +60,7 @@ impl ToolFault {
     }
 }
 
-/// Returns a time in seconds. Rounds fractions up, because a call before the requested time would fail.
+/// Returns a waiting time in seconds. Rounds fractions up, because a call before the end of this time would fail.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }
@@ -70,7 +70,7 @@ fn chain(error: &dyn Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        // A transparent error repeats the text of its source.
+        // An error with `#[error(transparent)]` has the same text as its source.
         if !line.ends_with(&error.to_string()) {
             line.push_str(": ");
             line.push_str(&error.to_string());

@@ -33,8 +33,8 @@ pub struct HttpOptions {
     /// The token that each request must carry, as `Authorization: Bearer TOKEN`. Required for an address that is not
     /// loopback. On loopback without a token, all programs and users of this machine can use the tools.
     pub token: Option<Zeroizing<String>>,
-    /// The host of a TLS proxy in front of the server, with its port if it is not 443. The headers `Host` and `Origin`
-    /// may contain this host. Required for an address that is not loopback.
+    /// The host of a TLS proxy in front of the server, with the port of the proxy if this port is not 443. The headers
+    /// `Host` and `Origin` may contain this host. Required for an address that is not loopback.
     pub public_host: Option<String>,
 }
 
@@ -70,7 +70,8 @@ type McpService = StreamableHttpService<Agent, NeverSessionManager>;
 type McpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 impl HttpServer {
-    /// Binds the address. Fails if the address is not loopback, and the token or the public host is missing.
+    /// Binds the address. Fails with [`ServeError::Open`] if the address is not loopback, and the token or the public
+    /// host is missing. Fails with [`ServeError::Bind`] if the operating system rejects the address.
     pub async fn bind(options: HttpOptions) -> Result<Self, ServeError> {
         let HttpOptions { listen, token, public_host } = options;
         if !listen.ip().is_loopback() && (token.is_none() || public_host.is_none()) {
@@ -188,8 +189,9 @@ fn plain(status: StatusCode, text: &'static str) -> McpResponse {
     response
 }
 
-/// Returns the configuration. The server rejects requests whose header `Host` or `Origin` names another host. Without
-/// this check, a foreign web page in the user's browser could call the tools.
+/// Returns the configuration. With this configuration, the server rejects a request whose header `Host` or `Origin`
+/// names a host other than loopback and `public_host`. Without this check, a foreign web page in the user's browser
+/// could call the tools.
 fn config(public_host: Option<String>) -> StreamableHttpServerConfig {
     let mut hosts: Vec<_> = LOOPBACK_HOSTS.map(str::to_owned).into();
     let mut origins: Vec<_> = LOOPBACK_ORIGINS.map(str::to_owned).into();
@@ -198,7 +200,7 @@ fn config(public_host: Option<String>) -> StreamableHttpServerConfig {
         origins.push(format!("https://{host}{port}"));
         hosts.push(host);
     }
-    // Without sessions, the server keeps no state between requests.
+    // Turns sessions off, so that the server keeps no state between requests.
     StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_allowed_hosts(hosts)

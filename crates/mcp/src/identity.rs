@@ -27,7 +27,7 @@ pub(crate) struct ActingIdentity {
     /// until the first call of the tool. Locked during the registration, so that concurrent calls register only one
     /// webhook.
     pub(crate) relay: Mutex<Option<WebhookId>>,
-    /// Messages that `wait_for_message` has confirmed to the service, but that no client has received because their
+    /// Messages that `wait_for_message` has confirmed to the service, but that no client has received, because the
     /// calls were cancelled. The next call returns one of them.
     pub(crate) unreturned: Mutex<Vec<ReceivedView>>,
 }

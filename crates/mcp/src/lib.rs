@@ -1,7 +1,7 @@
 //! Tools for agents: a Model Context Protocol server that sends and opens messages as one identity.
 //!
-//! `sealpost mcp` is its command line. [`Agent`] has the tools. [`serve_stdio`] serves them to the program that started
-//! this process, and [`HttpServer`] to programs on a network.
+//! The command `sealpost mcp` runs the server. [`Agent`] has the tools. [`serve_stdio`] serves the tools to the program
+//! that started this process, and [`HttpServer`] serves them to programs on a network.
 //!
 //! | rule | implementation |
 //! |---|---|

@@ -7,7 +7,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{agent::Agent, http::ServeError};
 
-/// Serves the program at the other end of standard input and output, until it closes standard input or `stop` is ready.
+/// Serves the program at the other end of standard input and output, until this program closes standard input or `stop`
+/// is ready.
 pub async fn serve_stdio(agent: Agent, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
     let (input, output) = stdio_pipes();
     serve_streams(agent, input, output, stop).await

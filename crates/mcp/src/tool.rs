@@ -49,7 +49,7 @@ impl ToolName {
         Self::Whoami,
     ];
 
-    /// Returns the name in the protocol.
+    /// Returns the name in the protocol, such as `send_message`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Activate => "activate",

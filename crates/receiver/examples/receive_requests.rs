@@ -34,7 +34,7 @@ async fn receive(
     body: web::Bytes,
 ) -> HttpResponse {
     let headers = header_list(&request);
-    // The body as it was received: JSON that was written again has other bytes.
+    // Verifies the body as it was received, because JSON that was parsed and written again has other bytes.
     let to_verify = ReceivedRequest { headers: &headers, body: &body };
     match verify(to_verify, &receiver.keys, SystemClock.now()) {
         Ok(()) => match receiver.process(&headers, &body) {

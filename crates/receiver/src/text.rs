@@ -74,8 +74,9 @@ impl HandledRequest<'_> {
         format!("{}\n", escape_json(&line))
     }
 
-    /// Returns the request and the result as text for a terminal. The four arguments are the escape codes that begin
-    /// the colour of a valid request, of an invalid request and of details, and the code that ends a colour.
+    /// Returns the request and the result as text for a terminal. `good`, `bad` and `dim` are the escape codes that
+    /// begin the colour of a valid request, of an invalid request, and of details. `end` is the code that ends a
+    /// colour.
     pub fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
         let (colour, mark) = if self.report.valid { (good, "✓") } else { (bad, "✗") };
         let headline = format!("{mark} {} {} {}", self.at, self.status, self.headline());

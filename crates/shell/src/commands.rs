@@ -51,7 +51,7 @@ pub fn run(
     done
 }
 
-/// Listens for SIGINT, SIGQUIT and SIGTERM from now on. The returned future is ready after the first of them.
+/// Listens for SIGINT, SIGQUIT and SIGTERM from now on. The returned future is ready after the first of these signals.
 fn stop_signal() -> Result<impl Future<Output = ()>, ShellError> {
     let listen = |kind| signal(kind).map_err(ShellError::Runtime);
     let mut interrupt = listen(SignalKind::interrupt())?;

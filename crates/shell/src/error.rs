@@ -32,7 +32,8 @@ pub enum ShellError {
     /// A signal ended the command before it was done.
     #[error("interrupted")]
     Interrupted,
-    /// The content of standard input or of the profile is not valid.
+    /// Any other failure, such as an invalid argument, an invalid file or a failed check. The text names the failure
+    /// and usually the fix.
     #[error("{0}")]
     Invalid(String),
     /// The profile does not exist.

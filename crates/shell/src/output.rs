@@ -50,7 +50,7 @@ pub(crate) fn line(text: &str) -> Result<(), ShellError> {
 /// consequence of the error.
 pub(crate) fn warn(effect: &str, error: &ShellError) {
     let error = escape_control(&with_causes(error));
-    // A failed write cannot be reported.
+    // Ignores an error, because there is no other output to report it on.
     drop(io::stderr().write_all(format!("sealpost: {effect}: {error}\n").as_bytes()));
 }
 
@@ -60,7 +60,8 @@ pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     out.write_all(text.as_ref()).and_then(|()| out.flush())
 }
 
-/// Converts the error of a closed pipe to success. The program that reads the output has read all that it needs.
+/// Converts the error of a closed pipe to success. The program that reads the output, such as `head`, closes the pipe
+/// when it has read enough.
 pub fn tolerate_closed_pipe(printed: io::Result<()>) -> io::Result<()> {
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

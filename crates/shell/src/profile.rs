@@ -37,7 +37,8 @@ pub(crate) struct Profile {
     pub(crate) login_secret: Option<Secret>,
     /// The session token of an earlier command, or an API token.
     pub(crate) token: Option<Secret>,
-    /// The recovery code of an account that an agent opened. It is stored here, because no result of a tool shows it.
+    /// The recovery code of an account that an agent opened. The profile contains the code, because no result of a tool
+    /// shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) recovery_code: Option<Secret>,
 }
@@ -105,7 +106,7 @@ impl ProfileFile {
         }
     }
 
-    /// Fails if there is a file, also if it is not a profile.
+    /// Fails if the file exists, even if its content is not a profile.
     pub(crate) fn refuse_existing(&self) -> Result<(), ShellError> {
         match self.text() {
             Err(ShellError::NoProfile(_)) => Ok(()),
@@ -119,8 +120,8 @@ impl ProfileFile {
         ShellError::Invalid(format!("another process created the profile {}: {advice}", self.1))
     }
 
-    /// Saves the profile of a new account. Fails if there is a file, because this file may be the only copy of the
-    /// secrets of another account.
+    /// Saves the profile of a new account. Fails if the file exists, because it may be the only copy of the secrets of
+    /// another account.
     pub(crate) fn create(&self, profile: &Profile) -> Result<(), ShellError> {
         let fault = ShellError::of_file(&self.0, "written");
         self.create_folder().map_err(&fault)?;
@@ -347,7 +348,7 @@ mod tests {
         file.refuse_existing().unwrap();
         file.create(&other).unwrap();
         assert!(file.refuse_existing().is_err());
-        // Both processes have checked before the other one wrote its profile.
+        // The process with `mine` has called `refuse_existing` before the other process created its profile.
         for error in [file.create(&mine), file.save_login(&mine)].map(Result::unwrap_err) {
             assert!(matches!(error, ShellError::Invalid(_)), "{error}");
         }

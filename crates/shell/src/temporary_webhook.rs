@@ -15,8 +15,8 @@ pub fn profile_client(
     ProfileClient::named(profile, &config_folder(variable)?)
 }
 
-/// A registered webhook with its secret. Stays registered until [`remove`](Self::remove) is called, also if this value
-/// is dropped.
+/// A registered webhook with its secret. The webhook stays registered until [`remove`](Self::remove) is called, even if
+/// this value is dropped.
 pub struct TemporaryWebhook {
     client: Client,
     /// Id of the webhook.

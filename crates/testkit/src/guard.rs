@@ -86,7 +86,7 @@ impl Guard {
         &self.folder
     }
 
-    /// Starts the shell and waits until it reports that it is ready.
+    /// Starts the shell, and waits until its script prints `ready`. Fails if the script ends before that.
     fn start(mut command: Command, folder: PathBuf) -> Result<Self, String> {
         let mut shell = command.spawn().map_err(|error| format!("cannot start sh: {error}"))?;
         let mut word = String::new();

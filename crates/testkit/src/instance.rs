@@ -84,7 +84,7 @@ impl Instance {
         self.control(&["restart", "--mode=fast", "--options", &options])
     }
 
-    /// Makes a standby the primary, and waits until it accepts writes.
+    /// Promotes this server from a standby to the primary. Waits until the server accepts writes.
     pub fn promote(&self) -> Result<(), String> {
         self.control(&["promote"])
     }
@@ -125,15 +125,15 @@ impl Instance {
     }
 }
 
-/// Returns the arguments of a server that listens on this TCP port of the loopback interface.
+/// Returns `options` with the arguments for this TCP port of the loopback interface. Also adds [`NO_FSYNC`].
 fn with_port(port: u16, options: &[&str]) -> Vec<String> {
     let own = ["-c listen_addresses=127.0.0.1".to_owned(), format!("-c port={port}")];
     let others = NO_FSYNC.iter().chain(options).map(ToString::to_string);
     own.into_iter().chain(others).collect()
 }
 
-/// Returns a free port below the range from which Linux assigns ports automatically. So Linux cannot assign the port to
-/// another socket before the server uses it.
+/// Returns a free port below 32768. By default, Linux assigns only ports from 32768 on automatically
+/// (`ip_local_port_range`), so no other socket gets this port before the server uses it.
 pub(crate) fn free_port() -> Result<u16, String> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let process = u16::try_from(std::process::id() % 997).unwrap_or_default();

@@ -9,8 +9,8 @@
 //! `SEALPOST_TEST_POSTGRES` names a server (a URL with the right to create databases), the tests use that server. Tests
 //! are never skipped silently: without a server they fail and give the reason. `examples/database.rs` shows the use.
 //!
-//! [`Instance`] is a server of one test, with TCP, restarts, standbys and failover. [`Pooler`] is a
-//! `PgBouncer` in front of an instance.
+//! [`Instance`] is a server of one test, with TCP, restarts, standbys and failover. [`Pooler`] is a `PgBouncer` in
+//! front of an instance. [`Proxy`] can drop the responses to commits.
 
 mod guard;
 mod instance;

@@ -10,7 +10,7 @@ use crate::{
     instance::{Instance, free_port},
 };
 
-/// A `PgBouncer` process in transaction mode. It stops when this value is dropped or the test process ends.
+/// A `PgBouncer` process in transaction mode. The process stops when this value is dropped or the test process ends.
 #[derive(Debug)]
 pub struct Pooler {
     port: u16,

@@ -1,4 +1,5 @@
-//! A PostgreSQL server for tests, either started here or named by the environment, that creates databases on request.
+//! A PostgreSQL server for tests, which creates databases on request. This process starts the server, unless an
+//! environment variable names an existing one.
 
 use std::{
     path::PathBuf,
@@ -34,7 +35,7 @@ pub struct Server {
     head: String,
     /// The part of the URL after the database name, beginning with the question mark.
     tail: String,
-    /// Name of an existing database. psql connects to this database to create the test databases.
+    /// Name of an existing database. psql connects to this database to run `CREATE DATABASE` for the test databases.
     home: String,
     psql: PathBuf,
     /// Prefix of the names of the databases that this process creates.

@@ -1,5 +1,5 @@
 //! The stylesheets, scripts and icon of the pages, embedded in the binary. The name of each file contains a hash of its
-//! content, so browsers may cache it permanently.
+//! content, so browsers may cache the file permanently.
 
 use std::sync::LazyLock;
 
@@ -23,16 +23,18 @@ pub(crate) static DASHBOARD: LazyLock<Asset> =
 /// An additional stylesheet for the landing page and the documentation.
 pub(crate) static DOCS: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("docs", "css", CSS, include_str!("../assets/docs.css")));
-/// The script that adds copy buttons. Pages also work without it.
+/// The script that adds a copy button to each code block, secret and id. Pages also work without this script.
 pub(crate) static SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("copy", "js", JAVASCRIPT, include_str!("../assets/copy.js")));
-/// The script that searches the documentation. Without it, the pages show no search field.
+/// The script that searches the documentation. Without this script, the pages show no search field.
 pub(crate) static SEARCH: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("search", "js", JAVASCRIPT, include_str!("../assets/search.js")));
-/// The script that marks the reader's place in the lists of pages and sections. Pages also work without it.
+/// The script that marks the current section in the list of sections, and scrolls the list of pages to the current
+/// page. Pages also work without this script.
 pub(crate) static PLACE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("place", "js", JAVASCRIPT, include_str!("../assets/place.js")));
-/// The script that follows the event log live. Without it, the page has a link that reloads the log.
+/// The script that adds a button to the event log. After a click, new entries appear without a reload. Without this
+/// script, the page has only a link that reloads the log.
 pub(crate) static LIVE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("live", "js", JAVASCRIPT, include_str!("../assets/live.js")));
 /// The icon in the browser tab.

@@ -1,4 +1,5 @@
-//! `GET /badges/{badge_id}`: a public page that shows a badge, its status and its metrics.
+//! `GET /badges/{badge_id}`: a public page that shows a badge (a verifiable credential about an API key), its status
+//! and its metrics.
 
 use actix_web::{
     HttpResponse,
@@ -52,7 +53,7 @@ struct BadgePage<'a> {
 #[template(path = "badge_not_found.html")]
 struct BadgeNotFound;
 
-/// A metric of the badge's assessment, with the bound that a badge requires.
+/// A metric of the badge's assessment, with the threshold that a key must meet to get a badge.
 struct MetricRow {
     name: &'static str,
     value: String,

@@ -1,7 +1,6 @@
-//! The console: pages and forms for the operators of the service. They are served at the operations address, a second
-//! HTTP listener that also serves metrics and health checks. The pages have the style of the dashboard, and work
-//! without JavaScript. Every change goes through [`sealpost_service::Operator`], which records the change in the audit
-//! trail.
+//! The console: pages and forms for the operators of the service. The operations address, a second HTTP listener for
+//! metrics and health checks, serves these pages. The pages have the style of the dashboard, and work without
+//! JavaScript. Every change goes through [`sealpost_service::Operator`], which records the change in the audit trail.
 
 mod cookie;
 mod form;

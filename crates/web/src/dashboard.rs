@@ -1,6 +1,6 @@
 //! The dashboard: pages and forms for the owner of an account. The server renders the pages, and they work without
 //! JavaScript. The dashboard calls the service through [`sealpost_service::Owner`], so its requests do not count
-//! against the limits of a plan.
+//! against the limits of a key's plan.
 
 pub(crate) mod charts;
 pub(crate) mod forms;

@@ -1,5 +1,5 @@
-//! Cookies that browsers send only to this host, and that no script can read. They have no expiry, so browsers keep them
-//! in memory only.
+//! Cookies that browsers send only to this host, and that no script can read. These cookies have no expiry, so browsers
+//! delete them at the end of the browser session.
 
 use actix_web::{
     HttpRequest,

@@ -1,7 +1,7 @@
 //! The web pages of Sealpost: dashboard, documentation, badges and the console of operators, with their assets.
 //!
-//! [`routes`] mounts all pages in an actix-web server that also serves the API of [`sealpost_api`]:
-//! `App::new().configure(sealpost_web::routes(state))`.
+//! [`console_routes`] mounts the console of operators. [`routes`] mounts all other pages in an actix-web server that
+//! also serves the API of [`sealpost_api`]: `App::new().configure(sealpost_web::routes(state))`.
 //!
 //! | folder or file | content |
 //! |---|---|
@@ -20,7 +20,7 @@
 //! | `html` | layout, headers and caching of all pages |
 //! | `assets.rs` | stylesheets, scripts and icon |
 //!
-//! The pages work without JavaScript. They load nothing from other origins, which a Content Security Policy enforces.
+//! The pages work without JavaScript. A Content Security Policy prevents them from loading anything from other origins.
 
 mod assets;
 mod badge_page;

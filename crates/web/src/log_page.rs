@@ -37,7 +37,7 @@ fn build(status: StatusCode) -> HttpResponseBuilder {
     response
 }
 
-/// Allows only the script and the style of the page, by their hashes.
+/// The Content Security Policy of the page. Allows only the script and the style of the page, by their SHA-256 hashes.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = |element: &str| {
         let (_, rest) = PAGE.split_once(&format!("<{element}>")).unwrap_or_default();

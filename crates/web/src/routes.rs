@@ -1,4 +1,4 @@
-//! Mounts all pages in an actix-web server.
+//! Mounts all pages except the console in an actix-web server.
 
 use actix_web::web;
 

@@ -7,7 +7,7 @@ pub struct WebSettings {
     /// four times as many. A form counts as four pages. 0 turns the limit off.
     pub dashboard_per_minute: u32,
     /// The maximum number of live event logs of one account on this node. A live log streams new entries to a browser.
-    /// Opening one more ends the oldest. 0 turns live logs off.
+    /// If the account opens one more live log, its oldest one ends. 0 turns live logs off.
     pub live_logs_per_account: usize,
     /// The maximum number of live event logs of all accounts together on this node. 0 turns live logs off.
     pub live_logs: usize,

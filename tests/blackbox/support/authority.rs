@@ -41,7 +41,8 @@ impl Authority {
         Self { pem: issuer.pem(), der: issuer.der().to_vec(), issuer }
     }
 
-    /// Returns the certificate of the authority itself for a server, such as `openssl req -x509` makes it.
+    /// Returns the self-signed certificate of the authority, for use as a server certificate. `openssl req -x509`
+    /// creates such certificates.
     pub(crate) fn as_server(&self) -> Issued {
         let key = self.issuer.key();
         Issued {

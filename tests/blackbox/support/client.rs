@@ -293,8 +293,8 @@ impl Response {
         self.json()
     }
 
-    /// Checks that the response is a problem document with this status and code and all required headers, and returns
-    /// it.
+    /// Checks that the response is a problem document with this status and code and all required headers. Returns the
+    /// document.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
         let problem = self.json();
@@ -325,7 +325,7 @@ impl Response {
         problem
     }
 
-    /// Checks that `Retry-After` is at most a minute.
+    /// Checks that `Retry-After` is 1 to 60 seconds.
     #[track_caller]
     pub(crate) fn check_wait(&self) {
         let wait: u64 = self.header("retry-after").unwrap().parse().unwrap();
@@ -348,7 +348,7 @@ pub(crate) fn only_one(list: &Value) -> Value {
     webhooks[0].clone()
 }
 
-/// Checks that a JSON object has these members with these values. It may have others.
+/// Checks that a JSON object has these members with these values. The object may have further members.
 #[track_caller]
 pub(crate) fn has(object: &Value, members: &Value) {
     for (name, value) in members.as_object().unwrap() {

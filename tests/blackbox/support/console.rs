@@ -110,7 +110,7 @@ impl Response {
     }
 }
 
-/// Checks that the response is a problem document with this status and code, and returns it.
+/// Checks that the response is a problem document with this status and code. Returns the document.
 #[track_caller]
 pub(crate) fn denied(response: &Response, status: u16, code: &str) -> Value {
     let problem = response.json();

@@ -100,7 +100,7 @@ impl Database {
         }
     }
 
-    /// Writes a new key file, unless the file exists.
+    /// Writes a new key file. Panics if the file exists.
     pub(crate) fn write_kek(&self) {
         let file = self.kek_file();
         fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&file).unwrap();

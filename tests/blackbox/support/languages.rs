@@ -74,7 +74,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Returns a folder with the packages of `pins`, files with pinned versions. Installs the packages if the folder is
-/// incomplete or belongs to other versions. A lock makes other processes wait for the installation.
+/// incomplete or has other versions. A lock makes other processes wait for the installation.
 fn installed(name: &str, pins: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     let cache = target().join("receivers");
     fs::create_dir_all(&cache).unwrap();

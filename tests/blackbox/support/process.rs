@@ -1,5 +1,5 @@
-//! Runs the program under test as a process. The process gets no settings from the environment, writes standard error
-//! to a file, and is killed when its value is dropped.
+//! Runs the program under test as a process. The process gets no settings from the environment, and writes standard
+//! error to a file. Dropping its [`Process`] kills the process.
 
 use std::{
     borrow::BorrowMut,
@@ -98,7 +98,7 @@ pub(crate) fn run(mut command: Command) -> CommandResult {
     }
 }
 
-/// Returns a command that runs `command` within a limit, such as `ulimit -f 4096`.
+/// Returns a command that first runs the shell command `limit`, such as `ulimit -f 4096`, and then `command`.
 pub(crate) fn within(limit: &str, command: &Command) -> Command {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("{limit}; exec \"$0\" \"$@\""));

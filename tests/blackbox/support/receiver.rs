@@ -28,7 +28,8 @@ pub(crate) enum Reaction {
     Hang,
     /// Never responds, and keeps the connection open.
     Ignore,
-    /// Responds with this status line (without the HTTP version) and headers, and this body.
+    /// Responds with a head and a body. The text is the head: the status line without the HTTP version, and further
+    /// headers. The bytes are the body.
     Exactly(String, Vec<u8>),
 }
 
@@ -121,7 +122,7 @@ impl Drop for Receiver {
             }
         }
         self.state.going_on.notify_all();
-        // Wakes the thread that accepts connections, so that it sees the end of the receiver.
+        // Wakes the thread that accepts connections, so that the thread sees the end of the receiver.
         drop(TcpStream::connect(self.address));
     }
 }

@@ -21,7 +21,7 @@ impl Relay {
         let open = Arc::clone(&relay.open);
         thread::spawn(move || {
             for client in listener.incoming() {
-                // If the server is down, the client is disconnected, as by the server itself.
+                // Ignores an error: if the server is down, `join` drops the stream, which disconnects the client.
                 drop(client.and_then(|client| join(client, port, &open)));
             }
         });
@@ -32,10 +32,10 @@ impl Relay {
         self.port
     }
 
-    /// Closes all connections in both directions. Accepts new ones.
+    /// Closes all connections in both directions. The relay continues to accept new connections.
     pub(crate) fn cut(&self) {
         for stream in self.open.lock().unwrap().drain(..) {
-            // The stream may be closed already.
+            // Ignores an error, because the stream may be closed already.
             drop(stream.shutdown(Shutdown::Both));
         }
     }
@@ -47,7 +47,7 @@ fn join(client: TcpStream, port: u16, open: &Mutex<Vec<TcpStream>>) -> io::Resul
     let (requests, responses) = ((client.try_clone()?, server.try_clone()?), (server, client));
     for (mut from, mut to) in [requests, responses] {
         thread::spawn(move || {
-            // An error ends the connection like its normal end.
+            // Ignores an error: a broken connection is shut down like a connection that has ended normally.
             drop(io::copy(&mut from, &mut to));
             drop(to.shutdown(Shutdown::Both));
         });

@@ -149,7 +149,7 @@ impl Server {
     }
 }
 
-/// Requests of the client of a server are requests to the server.
+/// Makes the methods of the server's client available on the server itself.
 impl Deref for Server {
     type Target = Client;
 

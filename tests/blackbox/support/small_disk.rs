@@ -11,7 +11,7 @@ use std::{
 pub(crate) struct SmallDisk(String);
 
 impl SmallDisk {
-    /// Mounts the disk on a new folder. Returns `None` without root.
+    /// Mounts the disk on a new folder. Returns `None` if the mount fails, for example because it needs root.
     pub(crate) fn mount(folder: &str) -> Option<Self> {
         fs::create_dir(folder).unwrap();
         let options = ["-t", "tmpfs", "-o", "size=48m,mode=0700", "tmpfs", folder];
@@ -42,7 +42,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily, because the server may still run.
+        // Unmounts lazily, because a running server may still have open files on the disk.
         drop(Command::new("umount").args(["--lazy", &self.0]).status());
     }
 }

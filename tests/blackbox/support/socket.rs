@@ -56,8 +56,8 @@ impl Socket {
         }
     }
 
-    /// Returns the next delivery and its request. Fails with the close code and reason if the server closes the
-    /// connection. Answers pings.
+    /// Returns the id of the next delivery, and its request. Fails with the close code and reason if the server closes
+    /// the connection. Answers pings.
     pub(crate) fn next(&mut self) -> Result<(String, WebhookRequest), (u16, String)> {
         let frame: Value = serde_json::from_str(&self.text()?).unwrap();
         let headers = frame["headers"].as_object().unwrap().iter().map(|(name, value)| {
@@ -101,7 +101,7 @@ impl Socket {
         }
     }
 
-    /// Whether no delivery arrives within this time.
+    /// Returns true if no delivery arrives within this time.
     pub(crate) fn is_silent_for(&mut self, time: Duration) -> bool {
         self.0.get_ref().set_read_timeout(Some(time)).unwrap();
         let until = Instant::now() + time;

@@ -1,4 +1,4 @@
-//! Running witnesses: `sealpost witness`, and a program of other authors.
+//! Running witnesses: `sealpost witness`, and the third-party program aics-witness.
 
 use std::{
     path::Path,
@@ -8,7 +8,7 @@ use std::{
 
 use super::{Database, Process, SOON, Server, binary, lines_of, python, root};
 
-/// A running witness, and those of its keys that the service knows.
+/// A running witness, with the keys of the witness that the service knows.
 pub(crate) struct Witness {
     pub(crate) keys: Vec<String>,
     pub(crate) url: String,
@@ -17,7 +17,8 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Starts `sealpost witness`. The service knows `keys` of its keys: Ed25519, and then ML-DSA-44.
+    /// Starts `sealpost witness`. `keys` is the number of its keys that the service knows: 1 for the Ed25519 key, or 2
+    /// for the ML-DSA-44 key too.
     pub(crate) fn own(name: &str, folder: &Path, log: &str, keys: usize) -> Self {
         let mut command = binary(&["witness", "--name", name, "--listen=127.0.0.1:0"]);
         command.args(["--log", log]).arg("--folder").arg(folder.join(name));
@@ -27,7 +28,7 @@ impl Witness {
         witness
     }
 
-    /// Starts aics-witness.
+    /// Starts the third-party program aics-witness.
     pub(crate) fn of_other_authors(folder: &Path, log: &str) -> Self {
         let mut command = Command::new(python());
         command.arg("-B").arg(root().join("tests/blackbox/oracles/witness.py"));
@@ -55,12 +56,12 @@ impl Witness {
         }
     }
 
-    /// Returns the key for the policy.
+    /// Returns the key that a verifier's policy names for this witness: the last key that the service knows.
     pub(crate) fn key(&self) -> &str {
         self.keys.last().unwrap()
     }
 
-    /// Starts a service that asks these witnesses.
+    /// Starts a service that requests cosignatures from these witnesses.
     #[track_caller]
     pub(crate) fn serve(database: &Database, witnesses: &[&Self]) -> Server {
         let settings = witnesses.iter().flat_map(|witness| {

@@ -66,8 +66,8 @@ pub(super) fn badge(desk: &Desk, output: Output, command: &BadgeCommand) -> Resu
     }
 }
 
-/// Returns the author and the reason of an assessment or attestation. `option` is the option with the name of the
-/// author.
+/// Returns the author and the reason of an assessment or attestation. `option` is the name of the command-line option
+/// for the author, for errors.
 fn source(option: &str, by: Option<&String>, reason: &str) -> Result<AssessmentSource, Fault> {
     if let Some(name) = by {
         check_text(option, name)?;
@@ -78,7 +78,8 @@ fn source(option: &str, by: Option<&String>, reason: &str) -> Result<AssessmentS
     Ok(AssessmentSource { by: by.cloned(), reason: reason.to_owned() })
 }
 
-/// Refuses a text that the console and the operator API refuse as a reason, because it could deceive its readers.
+/// Refuses a text that could deceive its readers, such as a text with control characters. The console and the operator
+/// API apply the same rule to reasons.
 fn check_text(option: &str, text: &str) -> Result<(), Fault> {
     check_reason(text).map_err(|fault| Fault::usage(format!("{option} {fault}")))
 }

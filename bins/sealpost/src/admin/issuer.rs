@@ -16,7 +16,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
     }
 }
 
-/// Adds an issuer key. Its private part is stored encrypted with the same key-encryption keys that the servers use.
+/// Adds an issuer key. Stores its private part, encrypted with the same key-encryption keys that the servers use.
 fn rotate(desk: &Desk, keks: &KekArgs) -> Result<IssuerKeyView, Fault> {
     let keyring = keys::open(&desk.key_source(keks)?, &desk.database)?;
     Ok(desk.operator.rotate_issuer(&keyring)?)

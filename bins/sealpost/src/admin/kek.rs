@@ -1,5 +1,5 @@
-//! `sealpost admin kek`: rotates the key-encryption key, retires old versions of it, and moves it to another provider.
-//! Servers can run meanwhile.
+//! `sealpost admin kek`: rotates the key-encryption key, retires old versions of the key, and moves the key to another
+//! provider. Servers can run meanwhile.
 
 use sealpost_node::{
     keys::{

@@ -20,7 +20,7 @@ impl Output {
         self.show_as(result, lines)
     }
 
-    /// Prints a result. The function `text` formats it if the output is not JSON.
+    /// Prints a result. The function `text` formats the result if the output is not JSON.
     pub(super) fn show_as(
         self,
         result: &impl Serialize,

@@ -46,8 +46,8 @@ fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     Ok(Chosen::Fixed(fixed))
 }
 
-/// Returns the limits for the plan enterprise. Rejects a missing limit unless `--keep-limits` is given. A missing limit
-/// keeps its current value, which may come from a smaller plan.
+/// Returns the limits for the plan enterprise. Rejects a missing limit unless `--keep-limits` is given, because a
+/// missing limit keeps its current value, which may come from a smaller plan.
 fn enterprise(args: &PlanArgs) -> Result<Agreement, Fault> {
     let given = [
         ("--per-minute", args.per_minute),

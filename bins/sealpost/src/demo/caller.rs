@@ -1,4 +1,4 @@
-//! An API client for the demo. It prints each request as an equivalent curl command, then the response.
+//! An API client for the demo. Prints each request as an equivalent curl command, and then the response.
 
 use std::{fmt::Write as _, net::SocketAddr};
 

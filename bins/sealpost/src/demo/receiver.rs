@@ -1,4 +1,4 @@
-//! A webhook receiver for the demo. It verifies each event with the webhook's secret and keeps it for inspection.
+//! A webhook receiver for the demo. Verifies each event with the webhook's secret, and keeps the event for inspection.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},

@@ -33,7 +33,7 @@ fn judge(flag: &str, address: SocketAddr, is_running: bool) -> Finding {
     }
 }
 
-/// Returns true if the response of an address contains one of the texts, by which a Sealpost server is recognised.
+/// Returns true if the response from `address` contains one of `texts`. Each text identifies a Sealpost server.
 fn responds(address: SocketAddr, method_and_path: &str, texts: &[&str]) -> bool {
     let response = http::request(address, method_and_path, "Accept: text/plain", "");
     response.is_ok_and(|response| {

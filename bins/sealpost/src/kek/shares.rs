@@ -32,8 +32,8 @@ pub(crate) fn print_new(args: &SharesArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Reads shares of a quorum from standard input, one in each line, until there are enough to restore the key. Fails if
-/// the input ends before. Does nothing for other providers.
+/// Reads shares of a quorum from standard input, one in each line, until there are enough shares to restore the key.
+/// Fails if the input has too few shares. Does nothing for other providers.
 pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
     let Some(ProviderName::Quorum(quorum)) = provider else { return Ok(()) };
     let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();

@@ -1,5 +1,5 @@
-//! `sealpost listen`: a webhook receiver on a developer's machine. It prints every request, and can forward valid
-//! events. Requests arrive at a loopback address, or over a relay (an outgoing connection to the service).
+//! `sealpost listen`: a webhook receiver on a developer's machine. The command prints every request, and can forward
+//! valid events. Requests arrive at a loopback address, or over a relay (an outgoing connection to the service).
 
 use std::{env, sync::Arc};
 

@@ -82,7 +82,7 @@ pub(super) fn printer(style: Style, failed: mpsc::UnboundedSender<io::Error>) ->
             Style::Plain => print(handled.text([""; 4])),
         };
         if let Err(error) = printed {
-            // The command already ends if the receiver of the channel is closed.
+            // Ignores an error: the receiver of the channel is closed only if the command already ends.
             drop(failed.send(error));
         }
     })

@@ -1,5 +1,5 @@
-//! `sealpost verify`: verifies one event from files. The exit status is 0 if it is valid, 1 if invalid, and 2 if the
-//! check was not possible.
+//! `sealpost verify`: verifies one event from files. The exit status is 0 if the event is valid, 1 if the event is
+//! invalid, and 2 if the check was not possible.
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;

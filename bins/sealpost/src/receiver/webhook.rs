@@ -1,4 +1,5 @@
-//! The webhook of `sealpost listen`, which is registered and deleted while signals can end the wait for the service.
+//! Registers and deletes the temporary webhook of `sealpost listen`. A signal ends the wait for the response of the
+//! service.
 
 use sealpost_domain::WebhookId;
 use sealpost_shell::{Client, TemporaryWebhook};

@@ -236,7 +236,7 @@ pub(super) struct ChannelArgs {
     channels_cached: usize,
 }
 
-/// Defines enums for the command line. Each has the variants of another enum, and converts from and to it.
+/// Defines enums for the command line. Each enum has the variants of another enum, and converts from and to that enum.
 macro_rules! argument_values {
     ($(
         $(#[$doc:meta])*

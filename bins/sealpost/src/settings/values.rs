@@ -21,9 +21,9 @@ pub(super) fn positive_size(text: &str) -> Result<Size<usize>, String> {
     }
 }
 
-/// Parses the path of a file or folder that a server creates if it is missing. Rejects a line break at the end, which a
-/// variable can have whose value comes from a file. The server would otherwise begin with an empty database or new keys
-/// under another name.
+/// Parses the path of a file or folder that a server creates if it is missing. Rejects a line break at the end, which
+/// an environment variable can have if its value was read from a file. With such a path, the server would create an
+/// empty database or new keys under another name.
 pub(super) fn created_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if path.as_os_str().as_encoded_bytes().ends_with(b"\n") {
@@ -82,7 +82,8 @@ impl fmt::Display for Span {
     }
 }
 
-/// The longest duration of a setting. The end of such a duration is always a valid time.
+/// The longest duration of a setting. The sum of the current time and a duration up to this length is always a valid
+/// time.
 const SPAN_MAX: Duration = Duration::from_hours(36_500 * 24);
 const UNITS: [(&str, u128); 4] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)];
 

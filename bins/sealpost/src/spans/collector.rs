@@ -1,4 +1,5 @@
-//! The HTTP client that sends spans to a collector. It blocks the thread of the exporter, which does nothing else.
+//! The HTTP client that sends spans to a collector. Each request blocks the thread of the exporter, which has no other
+//! work.
 
 use std::{
     sync::{
@@ -38,7 +39,7 @@ impl CollectorClient {
     }
 
     async fn post(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        // The errors do not name the URL of the collector, because its path may contain a secret.
+        // Removes the URL of the collector from each error, because the path of the URL may contain a secret.
         let request = reqwest::Request::try_from(request).map_err(reqwest::Error::without_url)?;
         let received = self.http.execute(request).await.map_err(reqwest::Error::without_url)?;
         let mut response = Response::builder().status(received.status());

@@ -35,7 +35,7 @@ impl SpanExporter {
             .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
             .with_timeout(EXPORT_TIMEOUT)
             .build()
-            // The text of the error names the URL, whose path may contain a secret.
+            // Drops the error, because its text contains the URL, and the path of the URL may contain a secret.
             .map_err(|_invalid| {
                 Fault::usage("--otlp-endpoint: the URL has a character that no URL may have")
             })?;

@@ -94,7 +94,7 @@ impl<B: RequestBody, const IS_ACT: bool> FromRequest for OperatorRequest<B, IS_A
             authorize::<IS_ACT>(&admin, &request, token.as_deref()).await?;
             let body = read_small_body(&admin.api, &request, &mut payload).await?;
             // Verifies the operator again, because the password file may have changed while the body was received. If
-            // it has not changed, the credentials are cached.
+            // the file has not changed, the result comes from the cache.
             let operator = authorize::<IS_ACT>(&admin, &request, token.as_deref()).await?;
             let body = Fields::parse(&body)?.into_body_without_key()?;
             let client_address = admin.source(&request).address;

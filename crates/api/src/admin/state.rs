@@ -42,9 +42,9 @@ pub struct AdminState {
     /// Verifies the credentials and the sessions of operators.
     pub access: OperatorAccess,
     sign_ins: Throttle<(IpNet, OperatorName)>,
-    /// The networks of the proxies that are trusted to report the client address. Empty if `url` is not https, because
-    /// no proxy is then expected in front of the server. Any program on the machine can then connect to the server
-    /// directly. If the networks were trusted, such a program could forge a client address.
+    /// The networks of the proxies that are trusted to report the client address. Empty if `url` is not https. No proxy
+    /// is then expected in front of the server, and any program on the machine can connect directly. If the networks
+    /// were trusted, such a program could forge a client address.
     trusted_proxies: Vec<IpNet>,
     /// The OpenAPI document, rendered at the first request.
     pub(super) document: OnceLock<StaticContent>,
@@ -112,9 +112,11 @@ impl AdminState {
     /// All unknown names share one limit. A wrong password for a known name counts against this limit too. Known and
     /// unknown names are therefore refused with the same status after the same number of attempts.
     ///
-    /// Over this limit, the response time reveals whether a name exists. The password of a known name is still
-    /// verified, so that wrong attempts with other names do not lock out its operator. The credentials of an unknown
-    /// name are not verified, because the verifications of an attack would delay the sign-ins of operators.
+    /// Once the shared limit is reached, the response time reveals whether a name exists:
+    ///
+    /// - The password of a known name is still verified, so that attempts with other names cannot lock out an operator.
+    /// - The credentials of an unknown name are not verified, because the verifications of an attack would delay the
+    ///   sign-ins of operators.
     async fn count_sign_in<T>(
         &self,
         request: &HttpRequest,

@@ -64,8 +64,8 @@ fn an_empty_member_of_an_update_is_named_before_an_invalid_one() {
     }
 }
 
-/// Checks that no valid member of a request is so similar to a required one that the error about the missing required
-/// member would report the valid member as its misspelling.
+/// Checks that no member of a request has a name similar to the name of a required member. If the required member were
+/// missing, the error would otherwise report the other, valid member as its misspelling.
 #[test]
 fn no_member_of_a_request_is_similar_to_a_required_one() {
     let document = openapi("http://127.0.0.1:8080");

@@ -43,7 +43,7 @@ impl From<&ApiState> for ConnectionProblems {
 }
 
 impl ConnectionProblems {
-    /// Creates the writer for a service with this public URL.
+    /// Returns the error responses of the service with the public URL `base_url`.
     pub fn new(base_url: String, clock: Arc<dyn Clock>) -> Self {
         let is_secure = base_url.starts_with("https://");
         Self { base_url, clock, is_secure }

@@ -23,8 +23,8 @@ pub async fn support_head(
     Ok(response)
 }
 
-/// Changes the method of a request from HEAD to GET. Ignores a request for a WebSocket, which only GET can open
-/// (RFC 6455, section 4.1).
+/// Changes the method of a request from HEAD to GET. Also removes the header `Upgrade`, because only a client that
+/// sends GET can open a WebSocket (RFC 6455, section 4.1).
 pub(super) fn route_as_get(request: &mut ServiceRequest) {
     if *request.method() == Method::HEAD {
         request.head_mut().method = Method::GET;

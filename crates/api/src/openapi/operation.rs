@@ -329,8 +329,9 @@ impl Credentials {
         matches!(self, Self::Key(_))
     }
 
-    /// Returns a sentence that names the scopes that an API token needs. The description of the operation contains it,
-    /// because OpenAPI defines scopes only for OAuth. Returns `None` if the operation accepts no API token.
+    /// Returns a sentence that names the scopes of which an API token needs one. The description of the operation
+    /// contains this sentence, because OpenAPI defines scopes only for OAuth. Returns `None` if the operation accepts
+    /// no API token.
     pub(super) fn about_api_tokens(self) -> Option<String> {
         let Self::Key(Access::Scopes(scopes)) = self else { return None };
         let names: Vec<_> = scopes.iter().map(|scope| format!("`{}`", scope.as_str())).collect();

@@ -71,7 +71,7 @@ fn headers_of(operation: &Operation, status: u16) -> Vec<&'static str> {
     match status {
         401 => names.push("WWW-Authenticate"),
         405 => names.push("Allow"),
-        // A key that is rotating is refused with 403. It is active again soon, so this 403 also has `Retry-After`.
+        // While a key rotates, its requests get 403. The key is active again soon, so this 403 has `Retry-After`.
         403 | 429 | 503 => names.push("Retry-After"),
         _ => {}
     }

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
-/// The token of a request, and whether the endpoint requires a token. The token is `None` if the request has none, and
-/// an error if the header is repeated.
+/// The token of a request, and whether the endpoint requires a token. A request without the header `Authorization` has
+/// the token `None`. A repeated header is an error.
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
     pub(super) token: Result<Option<&'a str>, &'a Refusal>,
@@ -143,7 +143,7 @@ fn is_chunked(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING)
 }
 
-/// Waits for the first bytes of a chunked body. Returns true if the body ends without any.
+/// Waits for the first bytes of a chunked body. Returns true if the body ends without a byte.
 async fn is_empty(app: &ApiState, payload: &mut Payload) -> bool {
     let first = tokio::time::timeout(app.body_timeout, payload.next()).await;
     matches!(first, Ok(None))
@@ -160,7 +160,7 @@ fn is_json(content_type: &str) -> bool {
         || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
 
-/// Maximum length in characters to which the name of a content coding is truncated before it is reported.
+/// Maximum length in characters of the name of a content coding in an error. A longer name is truncated.
 const CODING_LENGTH_MAX: usize = 32;
 
 #[cfg(test)]

@@ -28,16 +28,16 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
         (false, false) => peer,
         (true, false) => by_forwarded(),
         (false, true) => by_x_forwarded_for(),
-        // A proxy may write only one of the headers and pass on the other one from the client. Therefore the headers
-        // are used only if both give the same address.
+        // A proxy may write only one of the headers, and pass on the other header from the client. Therefore the
+        // headers are used only if both give the same address.
         (true, true) => {
             Some(by_forwarded()).filter(|address| *address == by_x_forwarded_for()).unwrap_or(peer)
         }
     }
 }
 
-/// Returns the rightmost untrusted hop, or the leftmost hop if all are trusted. The search ends at an unreadable hop.
-/// In this case, returns the trusted hop to its right, or `peer` if there is no hop to its right.
+/// Returns the rightmost untrusted hop, or the leftmost hop if all hops are trusted. The search ends at an unreadable
+/// hop, and then returns the trusted hop to the right of the unreadable hop. If there is no such hop, returns `peer`.
 fn client_of(peer: IpAddr, hops: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     for hop in hops.into_iter().rev() {

@@ -135,7 +135,8 @@ impl Fields {
         missing.map_or(Ok(()), |field| Err(self.missing(field, names)))
     }
 
-    /// Like [`require`](Self::require), for pairs of a member and whether it is required. Allocates only for an error.
+    /// Like [`require`](Self::require), for pairs of a name and a flag: true if the member is required. Allocates only
+    /// for an error.
     pub(crate) fn require_members(&self, members: &[(&'static str, bool)]) -> Result<(), Refusal> {
         let mut required =
             members.iter().filter(|(_, is_required)| *is_required).map(|(name, _)| *name);
@@ -354,7 +355,7 @@ fn shorten(name: &str) -> String {
     name.chars().take(NAME_LENGTH_MAX).collect()
 }
 
-/// Maximum length in characters to which an unknown or repeated name is truncated before it is compared and reported.
+/// Maximum length in characters of an unknown or repeated name in comparisons and errors. A longer name is truncated.
 const NAME_LENGTH_MAX: usize = 64;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Parses the `for` parameters of the `Forwarded` header (RFC 7239). Each names the address from which a proxy received
-//! the request.
+//! Parses the `for` parameters of the `Forwarded` header (RFC 7239). Each parameter names the address from which a
+//! proxy received the request.
 
 /// Returns the `for` parameter of each element of a header line, from left to right. An element is `None` if it has no
 /// readable `for`. Returns `None` for the whole line if a quoted string is not closed, because the ends of the elements

@@ -5,8 +5,9 @@ use sealpost_domain::Refusal;
 
 use super::fields::invalid;
 
-/// Returns the value of a header, or `None` without the header. Refuses a repeated header as `INVALID_FIELD` with this
-/// name, even if its values are equal. A proxy in front of the service may use another of the values than the service.
+/// Returns the value of a header, or `None` without the header. Refuses a repeated header as `INVALID_FIELD` with the
+/// field `name`, even if its values are equal. Otherwise a proxy in front of the service could use one of the values,
+/// and the service another one.
 pub(super) fn single_header<'a>(
     headers: &'a HeaderMap,
     header: impl AsHeaderName,

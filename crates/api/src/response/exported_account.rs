@@ -9,8 +9,8 @@ use sealpost_service::ExportPosition;
 
 use crate::state::ApiState;
 
-/// Returns the response with the account, as a file to download. Reads the next part of the data only after the client
-/// has received the previous part. After an error, closes the connection before the body is complete, so that the
+/// Returns the response with the account, as a file to download. Reads the next part of the data only when the
+/// connection can take more bytes. After an error, closes the connection before the body is complete, so that the
 /// client detects the error.
 pub fn exported_account(app: &ApiState, begun: ExportPosition) -> HttpResponse {
     let file = format!("attachment; filename=\"sealpost-{}.json\"", begun.account_id());

@@ -1,5 +1,5 @@
-//! Content that is the same for all clients, such as a page or a stylesheet. It is rendered once and has an `ETag`, so
-//! that browsers can cache it.
+//! Content that is the same for all clients, such as a page or a stylesheet. The content is rendered once, and has an
+//! `ETag` so that browsers can cache it.
 
 use actix_web::{
     HttpRequest, HttpResponse, HttpResponseBuilder,

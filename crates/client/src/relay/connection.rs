@@ -23,8 +23,8 @@ use crate::{
     transport::unreachable,
 };
 
-/// One connection of a relay, for programs that respond to deliveries themselves. Unlike a [`Relay`](super::Relay), it
-/// does not reconnect.
+/// One connection of a relay, for programs that respond to deliveries themselves. Unlike a [`Relay`](super::Relay),
+/// this type does not reconnect.
 pub struct RelayConnection {
     socket: WebSocketStream<Upgraded>,
     /// Time at which the last frame arrived.
@@ -139,7 +139,7 @@ fn broken(fault: impl fmt::Display) -> ClientError {
     ClientError::RelayClosed { code: None, reason: fault.to_string() }
 }
 
-/// Maximum length of a frame. The largest delivery has less than 20,000 bytes, and a few headers.
+/// Maximum length of a frame in bytes. The largest delivery has a body of less than 20,000 bytes, and a few headers.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
 /// Maximum number of characters of a response body that are sent.
 const EXCERPT_MAX: usize = 1024;

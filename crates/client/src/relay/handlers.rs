@@ -12,8 +12,8 @@ pub(super) type RelayHandler = Arc<
     dyn Fn(RelayedRequest) -> BoxFuture<'static, Result<RelayResponse, HandlerError>> + Send + Sync,
 >;
 
-/// The running handlers. If the connection ends, they continue, because aborting a handler could leave its work
-/// incomplete.
+/// The running handlers. A handler continues after its connection has ended, because aborting the handler could leave
+/// its work incomplete.
 pub(super) struct RunningHandlers {
     handler: RelayHandler,
     running: JoinSet<HandledDelivery>,
@@ -58,7 +58,7 @@ impl RunningHandlers {
         });
     }
 
-    /// Aborts the running handlers, and waits for their ends.
+    /// Aborts the running handlers. Waits until they have ended, for at most [`ABORT_MAX`].
     pub(super) async fn abort(&mut self) {
         timeout(ABORT_MAX, self.running.shutdown()).await.ok();
     }

@@ -62,18 +62,19 @@ impl Client {
 }
 
 impl Relay {
-    /// Sets a function that is called at each change of the connection. It must not block.
+    /// Sets a function that is called at each change of the connection. The function must not block.
     pub fn observe(self, observer: impl Fn(RelayState<'_>) + Send + Sync + 'static) -> Self {
         Self { observer: Arc::new(observer), ..self }
     }
 
-    /// Connects, and passes deliveries to the handler until `stop` is ready. Then finishes the running handlers, for at
-    /// most 15 seconds, and returns. Also finishes them before it returns an error. If the returned future is dropped,
-    /// the running handlers are aborted.
+    /// Connects, and passes deliveries to the handler until `stop` is ready. Then waits for at most 15 seconds until
+    /// the running handlers finish, and returns. Also waits for the handlers before returning an error. If the returned
+    /// future is dropped, the running handlers are aborted.
     ///
     /// After a lost connection, the relay connects again. The pauses between its tries follow the
     /// [`RetryPolicy`](crate::RetryPolicy), without a maximum number of tries. An error that another connection cannot
-    /// fix ends the relay, for example a revoked key. If the session ends, the client logs in again if it can.
+    /// fix ends the relay, for example a revoked key. If the session ends, a client with a [`Login`](crate::Login) logs
+    /// in again.
     pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ClientError> {
         let mut handlers = RunningHandlers::new(Arc::clone(&self.handler));
         let ended = self.connect_until(pin!(stop), &mut handlers).await;
@@ -121,7 +122,7 @@ impl Relay {
         let retry = &self.client.transport.retry;
         history.failed(is_policy_close(error));
         // A close with the code 1008 may have a temporary reason. The relay therefore connects again after the first
-        // such close. If the reason is permanent, the service refuses that connection with a problem document, which
+        // such close. If the reason is permanent, the service refuses the new connection with a problem document, which
         // ends the relay.
         if history.policy_closes > POLICY_CLOSES_MAX {
             return None;
@@ -149,7 +150,8 @@ struct ConnectionHistory {
     pause: Duration,
     /// Number of failures in a row. Starts again at 0 after a connection that lasted longer than the pause before it.
     failures: u32,
-    /// Number of these failures in which the service closed the connection with code 1008, except for silence.
+    /// Number of these failures in which the service closed the connection with code 1008. Excludes closes because of a
+    /// silent receiver.
     policy_closes: u32,
 }
 
@@ -170,8 +172,8 @@ impl ConnectionHistory {
     }
 }
 
-/// Returns true if the service closed the connection because it is not allowed. The service closes a silent connection
-/// with the same code, but accepts the next one.
+/// Returns true if the service closed the connection because the connection is not allowed. The service closes a silent
+/// connection with the same code, but accepts the next connection.
 fn is_policy_close(error: &ClientError) -> bool {
     matches!(
         error,

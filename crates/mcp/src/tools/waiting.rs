@@ -44,9 +44,9 @@ pub(crate) struct WaitResult {
 /// Waits for the next message. Returns `received: false` if no message arrives before the time ends or the call is
 /// cancelled. Fails instead if the service cannot be reached when the time ends.
 ///
-/// Connects to the webhook of this tool only while it waits. Between two calls, the service therefore keeps the events
-/// of new messages. The client does not read the result of a cancelled call, so the next call returns the message of
-/// that call again.
+/// Receives the events of this tool's webhook over a connection to the service, which is open only during a call.
+/// Between two calls, the service keeps the events of new messages. The client does not read the result of a cancelled
+/// call, so the next call returns the message of that call again.
 pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
@@ -128,7 +128,8 @@ async fn receive(mut connection: RelayConnection) -> Result<Arrival, ClientError
     }
 }
 
-/// Connects to the webhook of this tool, whose URL is `relay:`. Registers the webhook if there is none.
+/// Opens a connection to the service, over which the events of this tool's webhook arrive. The URL of the webhook is
+/// `relay:`. Registers the webhook if there is none.
 async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError> {
     let mut known = acting.relay.lock().await;
     if let Some(webhook_id) = *known {
@@ -143,9 +144,9 @@ async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError
     acting.client.open_relay(webhook_id).await
 }
 
-/// Returns the webhook that an earlier process registered for this tool, or registers one. An existing webhook has kept
-/// the messages that arrived while no process ran. Prefers an enabled webhook. Returns a paused or disabled one if
-/// there is no other, so that the service refuses the connection with the reason.
+/// Returns the webhook that an earlier process registered for this tool, or registers one. For an existing webhook, the
+/// service has kept the events of messages that arrived while no process ran. Prefers an enabled webhook. Returns a
+/// paused or disabled one if there is no other, so that the service refuses the connection with the reason.
 async fn find_or_register(client: &Client) -> Result<WebhookId, ClientError> {
     let webhooks = client.webhooks();
     let found = webhooks.list().await?.into_iter().filter(|webhook| {
@@ -183,7 +184,7 @@ fn received(event: &Value) -> Option<ReceivedView> {
     })
 }
 
-/// The URL of a webhook whose receiver connects to the service.
+/// The URL of a webhook whose receiver connects to the service, instead of the service to the receiver.
 const RELAY: &str = "relay:";
 /// The description of this tool's webhook, by which a later process finds it.
 const DESCRIPTION: &str = "sealpost mcp";

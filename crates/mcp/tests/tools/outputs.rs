@@ -38,7 +38,7 @@ async fn no_text_changes_the_structure_around_it() {
         let text = hostile_text().new_tree(&mut random).unwrap().current();
         let result = opened(&mut peer, &service, &text).await;
         assert_eq!(outline(&result, &text), shape, "{text:?}");
-        // Labels take the same path: one of ten is enough.
+        // Labels take the same path through the code, so a tenth of the texts is enough.
         if number % 10 == 0 {
             let result = found(&mut peer, &service, &text).await;
             assert_eq!(outline(&result, &text), labelled, "{text:?}");
@@ -108,7 +108,7 @@ async fn no_output_has_a_secret() {
     assert!(!has_secret(ENVELOPE) && !has_secret("list_sent"));
 }
 
-/// Returns true if the text has a prefix of a secret, followed by at least 16 characters of a secret.
+/// Returns true if the text has a prefix of a secret, followed by at least 16 characters that a secret can contain.
 fn has_secret(text: &str) -> bool {
     let is_secret = |rest: &str| {
         rest.chars().take_while(|symbol| symbol.is_ascii_alphanumeric() || *symbol == '+').count()

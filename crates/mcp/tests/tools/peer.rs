@@ -97,7 +97,7 @@ impl Peer {
         self.send("tools/call", &params).await
     }
 
-    /// Cancels a request, and waits until the agent has read this.
+    /// Cancels a request, and waits until the agent has read the cancellation.
     pub(crate) async fn cancel(&mut self, id: u64) {
         let cancelled = "notifications/cancelled";
         let params = json!({"requestId": id});

@@ -1,4 +1,5 @@
-//! A mock service. Each of its responses contains secrets, also in members that the real service does not have there.
+//! A mock service. Each of its responses contains secrets, also in members that the responses of the real service do
+//! not have.
 
 use std::{
     future::pending,
@@ -49,9 +50,10 @@ pub(crate) struct Service {
     pub(crate) text: Arc<Mutex<String>>,
     /// The requests so far: path and body.
     pub(crate) requests: Arc<Mutex<Vec<(String, Value)>>>,
-    /// The responses to the events so far.
+    /// The responses of the receiver to the events so far.
     pub(crate) confirmed: Arc<Mutex<Vec<Value>>>,
-    /// If set, relays bring no events, and this number of them is lost at once.
+    /// If set, relays (WebSocket connections of receivers) bring no events. This number of relays ends immediately, and
+    /// later relays stay open.
     pub(crate) lost_relays: Arc<Mutex<Option<usize>>>,
     pub(crate) webhooks: Arc<Mutex<Vec<Value>>>,
     /// While the test holds this lock, activations get no response.
@@ -162,7 +164,7 @@ async fn respond(State(service): State<Service>, uri: Uri, body: Bytes) -> Respo
     axum::response::IntoResponse::into_response(response)
 }
 
-/// Accepts a relay, and sends a test event and the event of a message.
+/// Accepts a relay. Sends a test event, and then the event of a message twice.
 async fn relay(State(service): State<Service>, mut request: Request) -> Response<Body> {
     let key = request.headers()["Sec-WebSocket-Key"].clone();
     let upgrading = request.extensions_mut().remove::<OnUpgrade>().unwrap();
@@ -199,7 +201,7 @@ async fn relay(State(service): State<Service>, mut request: Request) -> Response
         if service.ignores_close.load(Ordering::SeqCst) {
             pending::<()>().await;
         }
-        // Answers the close frame.
+        // Sends the close frame that answers the one of the client.
         socket.flush().await.ok();
     });
     Response::builder()

@@ -16,7 +16,7 @@ use tokio::net::lookup_host;
 use crate::error::ReceiverError;
 
 /// Checks the URL of the application. Fails if the URL does not lead to this machine, or leads to the listener itself.
-/// `own` is the address of the listener. `None` if requests arrive over a relay (an outgoing connection to the
+/// `own` is the address of the listener, or `None` if requests arrive over a relay (an outgoing connection to the
 /// service).
 pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<(), ReceiverError> {
     let host = host_of(url);
@@ -59,7 +59,7 @@ async fn connect(url: &Uri) -> io::Result<TcpStream> {
     Err(failure)
 }
 
-/// Whether the name always means this machine (RFC 6761, section 6.3).
+/// Returns true if a host name always resolves to this machine (RFC 6761, section 6.3).
 fn is_localhost(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     host == "localhost" || host.ends_with(".localhost")

@@ -117,8 +117,8 @@ impl From<&SendRequestError> for ForwardFault {
     }
 }
 
-/// Reads the response of the application. Cuts the body after 16 KiB, because the service stores only its beginning.
-/// Returns the body that was read so far if the connection breaks.
+/// Reads the response of the application. Cuts the body after 16 KiB, because the service stores only its beginning. If
+/// the connection breaks, returns the part of the body that has arrived.
 async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
 where
     S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,
@@ -139,7 +139,7 @@ where
     ForwardedResponse { status, headers, body: body.freeze(), fault: None, took: Duration::ZERO }
 }
 
-/// Whether the header describes a single connection, so that it must not be forwarded.
+/// Returns true if the header describes a single connection and must therefore not be forwarded.
 fn is_of_connection(name: &HeaderName) -> bool {
     [
         header::CONNECTION,

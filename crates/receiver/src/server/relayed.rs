@@ -82,7 +82,7 @@ fn seconds_of(value: &str, now: Timestamp) -> Option<u64> {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if is_number(whole) && is_number(fraction) {
         let has_fraction = fraction.bytes().any(|digit| digit != b'0');
-        // A number that is too large to parse requests a long delay too.
+        // Uses the maximum for a number that is too large to parse, because such a number also requests a long delay.
         let seconds: u64 = whole.parse().unwrap_or(u64::MAX);
         return Some(seconds.saturating_add(u64::from(has_fraction)));
     }

@@ -1,4 +1,5 @@
-//! Explains in a report why a request is verified or not: the result, and the facts that led to it.
+//! Explains in a report why a request is verified or not: the result of the verification, and the facts that led to the
+//! result.
 
 use sealpost_domain::Timestamp;
 use sealpost_webhooks::{SignedHeaders, signed_content};
@@ -45,7 +46,7 @@ pub struct VerificationReport {
 pub struct SignatureEntry {
     /// The version of the signature, such as `v1`.
     pub version: String,
-    /// The name of the key that made the signature. `None` if it is not one of the receiver's keys.
+    /// The name of the key that made the signature. `None` if no key of the receiver made the signature.
     pub made_with: Option<String>,
     /// Whether the signature was checked. False if the receiver has no key of this version.
     pub checked: bool,

@@ -35,7 +35,7 @@ pub(super) fn verify_headers(
         return Err(VerificationFault::TimestampUnreadable);
     };
     let is_stale = |key: &ReceiverKey| key.verify(headers, body, now) == Err(VerifyFault::Stale);
-    // Reports an old timestamp only if a signature matches. If none matches, the fault is `NoMatch`.
+    // Reports `Stale` only if a signature matches. If no signature matches, reports `NoMatch`.
     if keys.iter().any(|key| key.matches(headers, body)) && keys.iter().any(is_stale) {
         Err(VerificationFault::Stale { age_s: now.as_seconds().saturating_sub(timestamp_s) })
     } else {
@@ -124,7 +124,7 @@ pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, 
     })
 }
 
-/// Returns the signatures in the list, at most 16. Each is an entry such as `v1,` and base64.
+/// Returns the signatures in the list, at most 16. Each entry has the form `v1,{base64}`, or another version than `v1`.
 pub(super) fn entries<'a>(headers: &SignedHeaders<'a>) -> impl Iterator<Item = &'a str> {
     headers.signature.split(' ').take(ENTRIES_MAX)
 }

@@ -38,7 +38,7 @@ fn tool(name: &str) -> Result<ToolName, String> {
     })
 }
 
-/// Returns the host and the port of a URL without a path.
+/// Parses an https URL without a path, and returns its host and port.
 fn public_host(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("https://").map(|rest| rest.trim_end_matches('/'));
     match host {

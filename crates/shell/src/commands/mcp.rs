@@ -66,8 +66,8 @@ async fn serve(args: &McpArgs, agent: Agent) -> Result<(), ShellError> {
     Ok(())
 }
 
-/// Reads the token that HTTP requests must carry. Fails if other users can access the file, or if the token is shorter
-/// than 32 characters.
+/// Reads the token that HTTP requests must carry. Fails if other users can access the file, if the token is shorter
+/// than 32 characters, or if it contains other characters than printable ASCII.
 fn token(file: &Path) -> Result<Zeroizing<String>, ShellError> {
     let text = read_private(file, "give the path of a text file")?;
     let token = text.trim();
@@ -109,7 +109,7 @@ impl IdentityStore for NewProfile {
             recovery_code: secret(&activated.recovery_code),
         };
         self.file.create(&profile)?;
-        // Is never set before, because the file can be created only once.
+        // `created` is still empty here, because `create` succeeds only once.
         drop(self.created.set(profile));
         Ok(())
     }

@@ -34,7 +34,8 @@ pub(super) async fn run(command: TokensCommand, config_folder: &Path) -> Result<
     }
 }
 
-/// Creates a token for the profile's API key. The service asks for the login secret again.
+/// Creates a token for the profile's API key. The request contains the login secret, because a session alone may not
+/// create tokens.
 async fn create(
     name: &str,
     scopes: &[TokenScope],

@@ -50,8 +50,8 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     // compares with the old state, and reports the same change.
     let written = replace_private(&args.state, proof.text.as_bytes());
     let written = written.map_err(ShellError::of_file(&args.state, "written"));
-    // Each change of the key appends an entry to the log, even if a later change undoes it. So another entry number
-    // means that the key was changed.
+    // Each change of the key appends an entry to the log, even if a later change undoes this change. So another entry
+    // number means that the key was changed.
     let Some(before) = before.filter(|before| before.file.index != proof.file.index) else {
         return written;
     };
@@ -159,7 +159,8 @@ async fn require_growth(
 }
 
 /// Computes the root hash of the tree of `new_size` entries, and the proof that this tree begins with the tree of
-/// `old_size` entries. If a tile is missing, fetches this tile and starts the computation again.
+/// `old_size` entries. If a tile (a file of the log with up to 256 hashes of the tree) is missing, fetches this tile
+/// and starts the computation again.
 async fn consistency(
     client: &Client,
     old_size: u64,

@@ -96,9 +96,9 @@ impl ActForm {
         }
     }
 
-    /// Returns the operator's reason for the action. Rejects the form if the reason is empty, too long or deceptive.
-    /// The rejection names the field `reason-NAME`, in which `NAME` is the name of the form, because a page can have
-    /// several forms.
+    /// Returns the operator's reason for the action. Rejects the form if the reason is empty, is longer than 1,000
+    /// characters, or has characters that could deceive readers: see [`check_reason`]. The rejection names the field
+    /// `reason-NAME`, in which `NAME` is the name of the form, because a page can have several forms.
     pub(super) fn reason(&self) -> Result<String, ActFault> {
         let reason = self.form.text("reason");
         check_reason(reason).map_err(|fault| {

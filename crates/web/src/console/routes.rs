@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{assets, dashboard::post};
 
-/// Mounts the console and its assets. The same server must also mount the API for operators.
+/// Mounts the console and its assets. The same server must also mount [`sealpost_api::admin_routes`], because these
+/// routes add the state of the API.
 pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config.app_data(state).configure(assets::routes).service(
@@ -95,7 +96,8 @@ fn key_routes(config: &mut web::ServiceConfig) {
         );
 }
 
-/// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document.
+/// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document
+/// (JSON, RFC 9457).
 fn query_config() -> web::QueryConfig {
     web::QueryConfig::default().error_handler(|_error, request| match console_state(request) {
         Ok(state) => invalid_query(ConsoleFrame::public(&state.site)).into(),

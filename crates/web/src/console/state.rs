@@ -15,8 +15,8 @@ pub struct ConsoleState {
 }
 
 impl ConsoleState {
-    /// Creates the state. The console and the API for operators share the list of operators and the rate limit of
-    /// sign-ins.
+    /// Creates the state. `admin` is the state of the API for operators. The console and this API share the list of
+    /// operators and the rate limit of sign-ins.
     pub fn new(admin: web::Data<AdminState>) -> Self {
         let site = SiteAddress::new(&admin.url);
         let is_secure = admin.url.starts_with("https://");

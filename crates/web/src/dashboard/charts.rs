@@ -1,5 +1,5 @@
-//! The charts of the dashboard: SVG charts of daily numbers and of the recent attempts at a webhook, and meters for the
-//! usage of each limit.
+//! The charts of the dashboard: SVG charts of daily numbers and of the recent delivery attempts to a webhook, and
+//! meters for the usage of each limit.
 
 mod days;
 mod sparkline;

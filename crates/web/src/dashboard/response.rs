@@ -68,7 +68,7 @@ impl PageResponse {
         }
     }
 
-    /// Redirects with 303 to another page of the dashboard, after a form was processed.
+    /// Redirects with 303 to the page at `path`, which does not contain the path of the base URL.
     pub(crate) fn redirect(site: &SiteAddress, path: &str) -> Self {
         let location = format!("{}{path}", site.base_path);
         Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)

@@ -161,7 +161,8 @@ fn at(path: &str, allowed: &'static str) -> Resource {
     web::resource(path).app_data(query_config()).default_service(web::to(reject))
 }
 
-/// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document.
+/// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document
+/// (JSON, RFC 9457).
 fn query_config() -> web::QueryConfig {
     web::QueryConfig::default().error_handler(|_error, request| match web_state(request) {
         Ok(app) => PageResponse::invalid_query(Frame::public(&app.site)).into(),
@@ -181,8 +182,8 @@ where
 }
 
 /// The handler of a form. Runs to its end even if the browser closes the connection, for example after a second click.
-/// actix-web drops other handlers in this case. For a form, the action could then be performed without its result being
-/// stored.
+/// actix-web drops other handlers when the connection closes. For a form, the action could then be performed, but its
+/// result would not be stored.
 #[derive(Clone)]
 struct Detached<H>(H);
 

@@ -44,13 +44,13 @@ pub(super) struct SignedInUser {
 }
 
 /// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
-/// apply here: an attacker with a stolen session could use up the limit, so that the owner could not end this session.
-/// If such requests are too frequent, they wait for one of a few slots.
+/// apply to these requests: an attacker with a stolen session could use up the limit, so that the owner could not end
+/// this session. If such requests are too frequent, they wait for one of a few slots.
 pub(super) struct EndingUser(SignedInUser);
 
 impl EndingUser {
-    /// Returns the user and a slot. `None` as the slot if the session has sent few such requests. Otherwise waits for a
-    /// slot, which the caller must keep until the end of the request.
+    /// Returns the user, and a slot if the session has sent many such requests recently. In this case, waits until a
+    /// slot is free, and the caller must keep the slot until the end of the request. Otherwise the slot is `None`.
     ///
     /// Called after the form was read, so that a client that sends slowly occupies no slot.
     pub(super) async fn start(&self) -> (&SignedInUser, Option<OwnedSemaphorePermit>) {

@@ -55,14 +55,14 @@ pub(crate) fn short_score(score: impl Display) -> String {
 /// Shortens the ids in a text.
 pub(crate) fn short_ids(text: impl AsRef<str>) -> String {
     let is_id = |word: &str| word.split_once('_').is_some_and(|(_, rest)| rest.len() == ID_LEN);
-    // A word joiner keeps the two parts of a shortened id in one line.
+    // A word joiner (U+2060) prevents a line break between the two parts of a shortened id.
     let shorten = |word: &str| {
         if is_id(word) { short_id(word).replace('…', "…\u{2060}") } else { word.to_owned() }
     };
     text.as_ref().split(' ').map(shorten).collect::<Vec<_>>().join(" ")
 }
 
-/// Describes a failed attempt without an HTTP status. `class` is the class of the failure in the API.
+/// Describes why an attempt failed. `class` is the class of the failure in the API, such as `timeout`.
 pub(crate) fn failure(class: &str, detail: Option<&str>) -> String {
     let text = match class {
         "blocked_address" => "The address of the receiver is not public",
@@ -103,7 +103,8 @@ pub(super) fn why_no_attempt(entry: &EventLogEntry) -> Option<&'static str> {
     }
 }
 
-/// Names the program and the system in a user agent: `Chrome on Linux`. Returns the first word of other user agents.
+/// Converts a user agent to the names of the browser and the system: `Chrome on Linux`. For programs other than
+/// browsers, returns the first word.
 pub(super) fn program(user_agent: &str) -> String {
     let find = |names: &[(&str, &'static str)]| {
         names.iter().find(|(part, _)| user_agent.contains(part)).map(|(_, name)| *name)
@@ -204,7 +205,8 @@ pub(super) fn name_of(party: &Correspondent) -> String {
     }
 }
 
-/// Returns the handle or the shortened id of a correspondent, to show beside its label. Empty if it has no label.
+/// Returns the handle or the shortened id of a correspondent, to show beside its label. Empty if it has no label,
+/// because [`name_of`] then returns the handle or the id.
 pub(super) fn handle_of(party: &Correspondent) -> String {
     match (&party.label, &party.handle) {
         (None, _) => String::new(),
@@ -213,7 +215,7 @@ pub(super) fn handle_of(party: &Correspondent) -> String {
     }
 }
 
-/// Names the kind of a decision that blocks a key.
+/// Names the kind of an operators' decision that blocks a key.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn what_blocks(kind: &GovernanceKind) -> &'static str {
     match kind {

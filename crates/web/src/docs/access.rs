@@ -4,16 +4,16 @@ use serde_json::Value;
 
 use super::curl::Credentials;
 
-/// The credentials that an operation accepts, as its security requirements in the OpenAPI document describe them.
+/// The credentials that an operation accepts, according to its security requirements in the OpenAPI document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// The operation needs no credentials.
     Public,
     /// The operation needs no credentials, and accepts a session.
     OptionalSession,
-    /// The operation needs a session.
+    /// The operation needs a session. If `with_key` is true, it also needs the header `X-DID-API-Key`.
     Session { with_key: bool },
-    /// The operation needs an API token, or a session with the API key.
+    /// The operation needs an API token, or a session with the header `X-DID-API-Key`.
     Token,
 }
 

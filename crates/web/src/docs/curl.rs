@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-/// The credentials of a request. The command reads them from shell variables.
+/// The credentials of a request. The command reads these credentials from shell variables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Credentials {
     ApiToken,
-    /// A session, with the header of the API key if the operation has it.
+    /// A session. If `with_key` is true, the command also sends the header `X-DID-API-Key`.
     Session {
         with_key: bool,
     },

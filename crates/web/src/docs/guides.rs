@@ -25,7 +25,7 @@ pub(super) struct GuideGroup {
 pub(super) struct Guide {
     /// The path of the page below `/docs`.
     pub(super) name: &'static str,
-    /// The name in lists. `None` if it is the first heading.
+    /// The name of the guide in lists. If `None`, the first heading is the name.
     label: Option<&'static str>,
     /// A description in one sentence, for the list of guides.
     pub(super) about: &'static str,
@@ -52,8 +52,8 @@ pub(super) fn headings() -> impl Iterator<Item = (&'static Guide, Vec<Heading>)>
     all().map(|guide| (guide, markdown::headings(guide.markdown)))
 }
 
-/// Returns the program in a guide that follows the HTML comment with the name `file`. Returns `None` if there is no
-/// such guide or comment.
+/// Returns the code block that directly follows the HTML comment `<!-- FILE -->` in a guide. Returns `None` if there is
+/// no such guide or comment.
 pub(super) fn quoted_file(guide: &str, file: &str) -> Option<&'static str> {
     let guide = all().find(|other| other.name == guide)?;
     let (_, block) = guide.markdown.split_once(&format!("<!-- {file} -->\n```"))?;

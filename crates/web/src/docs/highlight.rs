@@ -1,6 +1,7 @@
 //! Marks the comments, strings, keywords and numbers of example code, so that the stylesheet can colour them.
 //!
-//! The rules are simple patterns and no parser. They suffice for the languages and code in the examples.
+//! The rules are simple patterns instead of a parser. These patterns suffice for the languages and code in the
+//! examples.
 
 use std::fmt::Write as _;
 

@@ -29,7 +29,7 @@ pub(super) struct OperationDetails {
     pub(super) request_bodies: Vec<BodyVariant>,
     pub(super) path_parameters: Vec<ParameterRow>,
     pub(super) headers: Vec<ParameterRow>,
-    /// The example requests: a tab for each client, and one for curl.
+    /// The example requests: a tab for each client library, and one for curl.
     pub(super) request_tabs: Vec<Tab>,
     pub(super) response_bodies: Vec<BodyVariant>,
     pub(super) response_examples: Vec<Example>,
@@ -141,8 +141,8 @@ impl Operation<'_> {
         )
     }
 
-    /// Returns the tabs with the examples. An endpoint has the calls of the clients, then the requests for curl. An
-    /// event has its body, then the programs that receive it.
+    /// Returns the tabs with the examples. An endpoint has the calls of the client libraries, then the requests for
+    /// curl. An event has its body, then the programs that receive it.
     fn request_tabs(&self, document: &Value, access: Access, request: Option<&Value>) -> Vec<Tab> {
         let event = self
             .is_event()
@@ -197,7 +197,7 @@ impl Operation<'_> {
         authorization.into_iter().chain(content_type).chain(named).collect()
     }
 
-    /// Returns the parameters in the path or in headers.
+    /// Returns the parameters with this place (`in` in OpenAPI): `path` or `header`.
     fn parameters(&self, document: &Value, place: &str) -> Vec<ParameterRow> {
         let parameters = list(self.object, "/parameters").iter();
         let parameters = parameters.map(|parameter| resolved(document, parameter));

@@ -142,7 +142,8 @@ fn is_error_code(value: &Value) -> bool {
 }
 
 /// Returns the values of an enumeration with their meanings, as an HTML list. The meanings are parts of the schema's
-/// description, such as "Kinds. `a`: The first. `b`: The second." Empty if a value has no meaning there.
+/// description, such as "Kinds. `a`: The first. `b`: The second." Empty if the description lacks the meaning of a
+/// value.
 fn meanings(schema: &Value) -> String {
     let (about, choices) = (about(schema), choices(schema));
     let start =

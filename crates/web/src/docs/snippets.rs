@@ -1,5 +1,5 @@
-//! The examples of the API reference in several languages. The examples call the clients. The tests run each program,
-//! so no page shows untested code.
+//! The examples of the API reference in several languages. Most examples call a client library. The tests run each
+//! program, so no page shows untested code.
 
 use super::guides::{self, FILES};
 
@@ -62,7 +62,8 @@ const CALLS: [(&str, &str); 3] = [
     ("TypeScript", "docs/examples/calling/typescript/calls.mts"),
     ("Rust", "docs/examples/calling/rust/calls.rs"),
 ];
-/// The names of the clients in these programs: with the login secret, without credentials, and with an API token.
+/// The names of the variables that hold a client in these programs: a client with the login secret, one without
+/// credentials, and one with an API token.
 const CLIENTS: [&str; 3] = ["owner", "visitor", "client"];
 /// The beginnings of the lines that import something.
 const IMPORTS: [&str; 3] = ["import ", "from ", "use "];

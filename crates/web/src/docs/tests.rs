@@ -70,8 +70,8 @@ fn every_endpoint_has_a_page_with_a_command_and_its_codes() {
     }
 }
 
-/// Checks that each endpoint has an example for each client. Two endpoints are aliases. The clients call the other path
-/// of these operations, so the aliases have no such example.
+/// Checks that each endpoint has an example for each client library. Two endpoints are aliases of other endpoints. The
+/// client libraries call only the other endpoints, so the aliases have no such example.
 #[test]
 fn every_endpoint_has_the_call_of_each_client() {
     let document = openapi("https://seal.example.org");
@@ -136,7 +136,7 @@ fn pages_of_endpoints_describe_all_fields_and_variants() {
     assert!(!received.contains("<code>envelope.bounced</code>"), "{received}");
 }
 
-/// Checks that the calls of the clients import at the top, and have no large gaps.
+/// Checks that the imports of each example are at its top, and that each example has few empty lines.
 #[test]
 fn examples_begin_with_their_imports() {
     let document = openapi("https://seal.example.org");

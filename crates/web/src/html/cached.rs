@@ -5,18 +5,19 @@ use sealpost_api::{PAGE_TYPE, StaticContent};
 
 use super::response;
 
-/// Prepares a rendered page, which serves all requests for it. Browsers may cache the page for five minutes.
+/// Prepares the response with a rendered page once for all requests. Browsers may cache the page for five minutes.
 pub(crate) fn cached_page(html: String) -> StaticContent {
     StaticContent::new(PAGE_TYPE, FIVE_MINUTES, html.into(), response::page)
 }
 
-/// Prepares a file of the documentation. Browsers may cache it for five minutes.
+/// Prepares the response with a file of the documentation once for all requests. Browsers may cache the file for five
+/// minutes.
 pub(crate) fn cached_file(content_type: HeaderValue, text: impl Into<Bytes>) -> StaticContent {
     StaticContent::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
 }
 
-/// Prepares an asset once for all requests. Browsers may cache the asset permanently, because its name contains a hash
-/// of its content.
+/// Prepares the response with an asset once for all requests. Browsers may cache the asset permanently, because its
+/// name contains a hash of its content.
 pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> StaticContent {
     let body = Bytes::from_static(text.as_bytes());
     StaticContent::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)

@@ -52,7 +52,8 @@ impl<'a> Browser<'a> {
         request.header("Sec-Fetch-Site", site).body(FORM, form.as_bytes()).response()
     }
 
-    /// Follows a redirect as a browser does, with the result of the form in its cookie.
+    /// Follows a redirect after a form as a browser does: also sends the cookie of the redirect, which contains the
+    /// result of the form. Returns the page.
     #[track_caller]
     pub(crate) fn follow(&self, response: &Response) -> String {
         let path = response.header("location").unwrap().split('#').next().unwrap();

@@ -1,5 +1,5 @@
-//! Load generator. It spreads sends over many API keys, because each key is limited to 20 requests a minute and 10
-//! messages a second.
+//! Load generator. Spreads sends over many API keys, because each key is limited to 20 requests per minute and 10
+//! messages per second.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -93,9 +93,9 @@ impl Pairs {
         }
     }
 
-    /// Checks that every acknowledged envelope can be opened and was delivered. Delivered envelopes without
-    /// acknowledgement must open too, because their sender may have lost the response. Returns the number of duplicate
-    /// deliveries.
+    /// Checks that every acknowledged envelope can be opened and was delivered. A delivered envelope without
+    /// acknowledgement must open too, because the response to its sender may have been lost. Returns the number of
+    /// duplicate deliveries.
     #[track_caller]
     pub(crate) fn check(&self, client: &Client, receiver: &Receiver, within: Duration) -> usize {
         let acknowledged = self.acknowledged.lock().unwrap().clone();
@@ -136,8 +136,8 @@ impl Pairs {
             let response = client.post("/v1/channel/send").by(sender).json(&body).try_response();
             let Ok(response) = response else { return };
             match response.status {
-                // The server rejects a send for a moment, or because it is stopping. If it is stopping, the next
-                // connection fails.
+                // The server is overloaded for a moment, or is stopping. If the server is stopping, the next connection
+                // fails.
                 429 | 503 => thread::sleep(POLL_EVERY),
                 _ => {
                     let sent = response.ok();

@@ -12,7 +12,8 @@ pub(crate) fn exchange(url: &str, bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// Sends the pieces in order, and reads the response. Returns an empty text if the server closes the connection without
-/// a response. Errors of writes are ignored, because the server may respond and close before it has read everything.
+/// a response. Errors of writes are ignored, because the server may respond and close the connection before it has read
+/// all pieces.
 pub(crate) fn talk(url: &str, pieces: &[&[u8]]) -> String {
     let mut socket = connect(url);
     for piece in pieces {
@@ -31,7 +32,8 @@ pub(crate) fn connect(url: &str) -> TcpStream {
     socket
 }
 
-/// Reads the next response on the connection. Returns an empty text if the server closes it without a response.
+/// Reads the next response on the connection. Returns an empty text if the server closes the connection without a
+/// response.
 pub(crate) fn response_on(socket: &mut TcpStream) -> String {
     let (mut response, mut buffer) = (Vec::new(), [0; 4096]);
     while !is_whole(&response) {

@@ -1,5 +1,5 @@
-//! Independent implementations that check results of the service: verifiers of credentials, readers of DID documents, and
-//! a real browser.
+//! Independent implementations that check results of the service: verifiers of credentials, readers of DID documents,
+//! and a real browser.
 
 use std::{
     ffi::OsStr,
@@ -50,15 +50,16 @@ impl Verifier {
     }
 }
 
-/// What libraries of other authors read in a DID document.
+/// The content of a DID document, as two third-party libraries read it.
 pub(crate) struct ReadDocument {
-    /// The ids of the keys whose form pydid knows.
+    /// The ids of the keys whose type the library pydid knows.
     pub(crate) by_pydid: Vec<String>,
-    /// The document after a strict expansion by jsonld, which fails for a member without a meaning.
+    /// The document after a strict expansion by the library jsonld. The expansion fails for a member that the JSON-LD
+    /// contexts do not define.
     pub(crate) by_jsonld: Value,
 }
 
-/// Reads a DID document with libraries of other authors.
+/// Reads a DID document with two third-party libraries.
 #[track_caller]
 pub(crate) fn read_did_document(document: &Value) -> ReadDocument {
     let document = document.to_string();
@@ -74,8 +75,8 @@ pub(crate) fn browse(url: &str) -> Value {
     ask_node("page.mjs", &[url, &chromium()])
 }
 
-/// Searches the documentation in a browser. Returns the results of the searches, and what else the program `search.mjs`
-/// reports.
+/// Searches the documentation in a browser. Returns the JSON that the program `search.mjs` prints: the results of the
+/// searches, and observations such as the visibility of the results.
 #[track_caller]
 pub(crate) fn search_documentation(url: &str, searches: &[&str]) -> Value {
     let searches = serde_json::to_string(searches).unwrap();

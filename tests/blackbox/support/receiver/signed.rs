@@ -1,5 +1,5 @@
-//! Webhook requests that a test signs itself, as the Standard Webhooks specification requires: with a shared secret, by
-//! the reference library, or with a private key.
+//! Webhook requests that a test signs itself, as the Standard Webhooks specification requires. The reference library
+//! signs with shared secrets (v1), and this module signs with an Ed25519 private key (v1a).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::Ed25519KeyPair;

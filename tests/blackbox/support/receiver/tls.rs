@@ -48,7 +48,7 @@ impl TlsReceiver {
 impl Drop for TlsReceiver {
     fn drop(&mut self) {
         self.seen.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts connections, so that it sees the end of the receiver.
+        // Wakes the thread that accepts connections, so that the thread sees the end of the receiver.
         drop(TcpStream::connect(self.address));
     }
 }

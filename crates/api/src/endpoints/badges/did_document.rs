@@ -13,7 +13,8 @@ use crate::{
 
 async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
     let mut document = app.issuer.did_document();
-    // If the database is unavailable, serves the document without the key of the log. The signing keys are in memory.
+    // The key of the log is in the database, and the signing keys are in memory. If the database is unavailable, serves
+    // the document without the key of the log.
     if let Ok(Some(key)) = app.sealpost.transparency_log.key().await {
         document = document.with_log(format!("{}/log", app.base_url), key);
     }

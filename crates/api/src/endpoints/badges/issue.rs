@@ -1,5 +1,5 @@
-//! `POST /v1/badges/issue`: issues a badge, a signed credential. It certifies that the newest assessment of an API key
-//! met all thresholds.
+//! `POST /v1/badges/issue`: issues a badge, a signed credential. The badge certifies that the newest assessment of an
+//! API key met all thresholds.
 
 use actix_web::web;
 use sealpost_domain::{Code, Refusal};

@@ -84,8 +84,8 @@ fn webhook_id(request: &HttpRequest) -> Result<String, Refusal> {
     id.filter(|id| !id.is_empty()).ok_or(Refusal::MissingField { field })
 }
 
-/// Describes the endpoint. The OpenAPI document leaves it out, because OpenAPI does not describe upgrades of a
-/// connection.
+/// Returns the endpoint. The OpenAPI document leaves this endpoint out, because OpenAPI cannot describe the upgrade of
+/// a connection to a WebSocket.
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
     let operation = Operation::new::<Value>("connectRelay", Value::Null)
         .describe(Tag::Webhooks, "Connect to a relay", "Upgrades the connection to a WebSocket.")

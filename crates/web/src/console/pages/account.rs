@@ -48,12 +48,12 @@ struct AccountPage<'a> {
 }
 
 /// The states of an account when its page was shown, each as a text. The page contains the texts in hidden fields of
-/// its forms. If a state has changed since, the service refuses the action of a form: see [`GuardedState`]. A form
-/// without such a field has an empty text, which sets no condition.
+/// its forms. If a state has changed since, the service refuses the action of a form: see [`GuardedState`]. If a form
+/// lacks such a field, its text is empty, and the service does not check this state.
 struct ShownStates {
-    /// The open council action against the account.
+    /// The open council action (a decision of operators to block) against the account.
     decision: String,
-    /// The partner of the account.
+    /// The partner of the account. A partner groups accounts, so that operators can suspend them together.
     partner: String,
     /// The suspension of this partner. Empty if the account has no partner.
     suspension: String,
@@ -90,8 +90,8 @@ impl ShownStates {
         operator.if_unchanged(state, &self.decision)
     }
 
-    /// Returns the operator for an assignment. The action is refused if the partner of the account has changed since
-    /// the page was shown.
+    /// Returns the operator for the assignment of a partner. The action is refused if the partner of the account has
+    /// changed since the page was shown.
     fn for_assignment(&self, operator: &Operator, id: AccountId) -> Operator {
         operator.if_unchanged(GuardedState::Partner(id), &self.partner)
     }
@@ -142,7 +142,8 @@ async fn page(
     id: AccountId,
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
-    // Reads the texts before the details. If a state changes between the two reads, the form of this page is refused.
+    // Reads the texts before the details. If a state changes between the two reads, the page has the old text, and the
+    // service refuses its forms.
     let (shown, details) = user
         .ask(move |operator| Ok((ShownStates::read(operator, id)?, operator.show_account(&id)?)))
         .await?;

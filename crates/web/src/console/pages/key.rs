@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// A tab of an API key.
+/// A tab: one of the pages of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyTab {
     Overview,
@@ -51,7 +51,8 @@ struct KeyPage<'a> {
     /// one has changed since the page was shown, the service refuses the form.
     shown_key_decision: String,
     shown_account_decision: String,
-    /// The values of the form for the plan. Empty if the plan has changed since the page with the form was shown.
+    /// The values of the form for the plan. Empty if the plan has changed since the page with the form was shown, so
+    /// that the form shows the present plan.
     plan_draft: Draft<'a>,
     draft: Draft<'a>,
 }
@@ -71,7 +72,7 @@ impl KeyTab {
         }
     }
 
-    /// Returns the end of the path, after the path of the key.
+    /// Returns the part of the tab's path that follows the path of the key.
     fn to(self) -> &'static str {
         match self {
             Self::Overview => "",
@@ -93,7 +94,7 @@ pub(crate) async fn show(
     page(&user, id, tab, Draft::default()).await
 }
 
-/// Redirects from the address of a form to the tab with this form.
+/// Redirects a GET request for the address of a form to the tab that shows this form.
 pub(crate) fn to_tab(
     user: &ConsoleUser,
     key: &str,
@@ -126,8 +127,8 @@ async fn page(
     tab: KeyTab,
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
-    // Reads the texts of the decisions before the details. If a decision changes between the two reads, the form of
-    // this page is refused.
+    // Reads the texts of the decisions before the details. If a decision changes between the two reads, the page has
+    // the old text, and the service refuses its form.
     let [shown_key_decision, shown_account_decision] = user
         .ask(move |operator| {
             let account = operator.show_key(&id)?.account_id;

@@ -42,7 +42,7 @@ struct KeysPage<'a> {
 }
 
 impl KeySearch {
-    /// Returns true if the state and the plan are empty or exist.
+    /// Returns true if the status and the plan are each empty or a known name.
     fn has_known_names(&self) -> bool {
         let Self { status, plan, .. } = self;
         (status.is_empty() || KeyStatus::from_name(status).is_some())

@@ -15,7 +15,7 @@ pub(in crate::dashboard) struct DayChart {
     pub(in crate::dashboard) bar_width: u64,
 }
 
-/// The numbers of one day.
+/// The two numbers of one day, such as sent and received messages.
 pub(in crate::dashboard) struct ChartDay {
     pub(in crate::dashboard) day: Timestamp,
     pub(in crate::dashboard) first: u64,
@@ -77,7 +77,7 @@ impl DayChart {
         (self.names.len().saturating_sub(index + 1) / step) % 2 == 1
     }
 
-    /// Returns the number at half the height of the scale. `None` if it is not a whole number.
+    /// Returns the number at half the height of the scale. `None` if this number is not whole.
     pub(in crate::dashboard) fn middle(&self) -> Option<u64> {
         self.top.is_multiple_of(2).then_some(self.top / 2)
     }

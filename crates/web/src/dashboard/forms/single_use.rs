@@ -60,7 +60,8 @@ impl SingleUse {
     }
 
     /// Returns the result of an earlier use of the same form. Called after the action was rejected, because the
-    /// rejected form may be a repetition. If the earlier action may still run, waits up to one second for its result.
+    /// rejected form may be a repetition. The earlier action may still be running, so this function waits up to one
+    /// second for its result.
     pub(in crate::dashboard) async fn earlier(
         app: &web::Data<WebState>,
         form: &Form,

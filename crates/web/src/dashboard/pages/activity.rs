@@ -46,8 +46,8 @@ pub(crate) async fn show(
     Ok(PageResponse::ok(user.frame(), "Activity", &main))
 }
 
-/// Returns the author of an act as text for the page. An open session is shown with the name of its client program,
-/// such as a browser.
+/// Returns a text for the page that names the author of an entry. An open session is shown with the name of its client
+/// program, such as a browser.
 fn author(actor: &str, sessions: &Truncated<SessionView>) -> String {
     let open = |name: &str| sessions.first.iter().find(|session| session.name == name);
     match actor.split_once(':') {
@@ -70,8 +70,8 @@ fn program_of(session: &SessionView) -> String {
 
 /// Returns two texts for an entry on the page: what was done, and the identity or webhook that was changed.
 ///
-/// An entry about an operator has up to three words as its detail: the action in the audit trail, the changed object,
-/// and the new plan if the plan was changed.
+/// An entry about an action of an operator has up to three words as its detail: the action in the audit trail, the
+/// changed object, and the new plan if the plan was changed.
 fn described(entry: &ActivityView, scope: &Scope) -> (String, String) {
     let detail = entry.detail.as_deref().unwrap_or_default();
     if entry.kind != ActivityKind::Operator {

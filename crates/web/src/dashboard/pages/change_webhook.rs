@@ -79,9 +79,9 @@ pub(crate) async fn submit(
     }
 }
 
-/// Returns the changes in the form. Fields that the user did not change are omitted, so the webhook keeps its values.
-/// These values can be newer than the page. The URL and the description can also be older than the present rules, and
-/// would then be rejected.
+/// Returns the changes in the form. Omits fields that the user did not change, for two reasons. Another request may
+/// have changed the webhook since the page was shown. And an old URL or description may violate a newer rule, so the
+/// service would reject the form.
 fn update_of(user: &SignedInUser, webhook_id: &str, form: &Form) -> Result<Update, Rejection> {
     // With one kind of event, the form has no field for events.
     let events = match &user.app.api.sealpost.webhooks.event_kinds()[..] {

@@ -24,7 +24,7 @@ struct ClosePage<'a> {
     draft: Draft<'a>,
 }
 
-/// The report about a closed account. It shows the data that was deleted, and the data that stays.
+/// The report about a closed account: the data that was deleted, and the data that stays.
 #[derive(Template)]
 #[template(path = "dashboard/account_closed.html")]
 struct ClosedReport {

@@ -106,8 +106,8 @@ async fn block_sender(
         sealpost.accounts.block_sender(actor, event.to_string()).await
     };
     let sender = user.act(key, block).await?.map_err(|error| user.error_response(&error))?;
-    // Unicode isolates keep the direction of the name from changing the text around it, as the element `bdi` does in a
-    // template.
+    // U+2068 and U+2069 isolate the name: its text direction, such as right to left, does not affect the text around
+    // the name. In templates, the element `bdi` does the same.
     let name = format!("\u{2068}{}\u{2069}", name_of(&sender));
     let text = format!("{name} is blocked. It can no longer send to this key.");
     Ok(Flash::notice(page, text).redirect(&user.app))

@@ -1,4 +1,4 @@
-//! The event log of an identity or of the account: the events at all webhooks, with filters and a search by event id.
+//! The event log of an identity or of the account: the events for all webhooks, with filters and a search by event id.
 
 mod query;
 mod redelivery;
@@ -48,11 +48,12 @@ struct EventsPage<'a> {
     has_more_webhooks: bool,
     query: &'a EventsQuery,
     problem: Problem,
-    /// The URL of the live stream with new entries. `None` if this list cannot be followed live.
+    /// The URL of the live stream with new entries. `None` if this list does not begin with the newest attempt, or if
+    /// live streams are turned off.
     live: Option<String>,
 }
 
-/// The problem with a form or a search, and the id of the field that has it. Empty if there is none.
+/// The problem with a form or a search, and the id of the field at fault. Empty if there is no problem.
 #[derive(Default)]
 struct Problem {
     text: String,

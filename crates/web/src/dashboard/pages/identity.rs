@@ -1,5 +1,5 @@
-//! The pages of an identity. This file has the head that they share, and the first page: the data of the identity, its
-//! usage and its daily counts.
+//! The pages of an identity. This file has the head that these pages share, and the first page: the data of the
+//! identity, its usage and its daily counts.
 
 use actix_web::web;
 use askama::Template;
@@ -25,7 +25,7 @@ struct IdentityPage<'a> {
     contact: Option<&'a str>,
     meters: [UsageMeter; 3],
     days: &'a [DailyCount],
-    /// The sums of all days.
+    /// The numbers of messages that were sent and received on all `days` together.
     sent: u64,
     received: u64,
     /// True if no message was sent or received on any of the days.

@@ -59,7 +59,7 @@ struct Follower {
     is_over: bool,
 }
 
-/// Follows the event log of the account, or of the identity in the path.
+/// Opens the live stream of the event log of the account, or of the identity in the path.
 pub(crate) async fn follow(
     user: SignedInUser,
     query: web::Query<EventsQuery>,
@@ -137,7 +137,7 @@ impl Follower {
     }
 
     /// Reads the log once. Returns the new entries as text of the stream, oldest first. The text is empty if there are
-    /// none. If the log cannot be read, returns the last event of the stream.
+    /// no new entries. If the log cannot be read, returns the last event of the stream.
     async fn poll(&mut self) -> String {
         let (list, key) = (self.query.list(), self.scope.key());
         let read = self.user.ask(async |owner| owner.events(key.as_ref(), list).await);
@@ -156,7 +156,7 @@ impl Follower {
         if !self.has_polled {
             text.push_str("retry: 3000\n\n");
         }
-        // If the whole page is new, attempts between this page and the previous one may be missing.
+        // If all attempts that this poll read are new, attempts between this poll and the previous one may be missing.
         if new.len() >= usize::from(ENTRIES_PER_PAGE) {
             text.push_str("event: gap\ndata: Some attempts are not listed.\n\n");
         }

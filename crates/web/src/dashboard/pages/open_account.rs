@@ -23,7 +23,7 @@ struct OpenAccountPage<'a> {
     draft: Draft<'a>,
 }
 
-/// The page with the secrets of the new account. They are shown once.
+/// The page that shows the secrets of the new account once.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {

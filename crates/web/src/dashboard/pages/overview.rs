@@ -1,4 +1,4 @@
-//! The first page of the dashboard: webhooks that need attention, the figures of the account, and its newest identities.
+//! The first page of the dashboard: webhooks that need attention, the totals of the account, and its newest identities.
 
 use std::time::Duration;
 
@@ -40,7 +40,8 @@ struct Figures {
     webhooks: u64,
     sent_this_month: u64,
     waiting: u64,
-    /// True if more envelopes wait than `waiting` counts. The service counts up to a maximum for each identity.
+    /// True if more envelopes wait for the first webhook of their recipient than `waiting` counts. The service counts
+    /// up to a maximum for each identity.
     waiting_more: bool,
 }
 
@@ -130,8 +131,8 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
     Ok(PageResponse::ok(user.frame(), "Overview", &main))
 }
 
-/// Returns the first steps of a new account, and which of them are done. Returns `None` if all steps are done, if the
-/// account is older than a week, or if each key is inactive or blocked by governance.
+/// Returns the first steps of a new account, and which of them are done. Returns `None` if all steps are done, if a key
+/// is older than a week, or if each key is inactive or blocked by operators.
 async fn first_steps(
     user: &SignedInUser,
     keys: &[KeyStanding],

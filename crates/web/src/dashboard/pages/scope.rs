@@ -1,5 +1,5 @@
-//! The identities whose events or envelopes a page lists: one identity on its own tab, or the identities of the
-//! account.
+//! The identities whose events or envelopes a page lists. A tab (a page of one identity) lists the entries of this
+//! identity. A page of the account lists those of all identities, or of the one that its filter selects.
 
 use actix_web::HttpRequest;
 use sealpost_domain::{ApiKeyId, KeyStatus};
@@ -17,7 +17,7 @@ pub(super) struct Scope {
     chosen: Option<ApiKeyId>,
 }
 
-/// Returns the API key in the path of a tab. `None` on a page of the account.
+/// Returns the API key in the path of a tab. `None` on a page of the account, whose path has no key.
 pub(super) fn tab_of(request: &HttpRequest) -> Option<&str> {
     request.match_info().get("key")
 }
@@ -76,8 +76,8 @@ impl Scope {
         tab.map(|key| IdentityHead::new(user, key, current))
     }
 
-    /// Returns the first identity that may register a webhook: it is active, and governance does not block it. `None`
-    /// if the page has no such identity.
+    /// Returns the first identity that may register a webhook, because its status is active and operators have not
+    /// blocked it. `None` if the page has no such identity.
     pub(super) fn first_usable(&self) -> Option<&KeyStanding> {
         self.keys.iter().find(|key| key.status == KeyStatus::Active && !key.governance.blocked)
     }

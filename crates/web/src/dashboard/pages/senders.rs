@@ -152,7 +152,7 @@ fn change_of(form: &Form) -> Option<PolicyChange> {
     })
 }
 
-/// Returns the text of an option in the form: the accepted senders.
+/// Describes the accepted senders, as the text of an option in the form.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn accepted(accept: &AcceptPolicy) -> &'static str {
     match accept {
@@ -163,7 +163,7 @@ fn accepted(accept: &AcceptPolicy) -> &'static str {
     }
 }
 
-/// Returns the text of an option in the form: the last state of an envelope that its sender can see.
+/// Describes the last state of an envelope that its sender can see, as the text of an option in the form.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn shown_to_senders(receipts: &ReceiptPolicy) -> &'static str {
     match receipts {

@@ -1,4 +1,5 @@
-//! The envelopes that an identity or the account sent, with filters, and the receipt of one envelope.
+//! The envelopes that an identity or the account sent, with filters, and the receipt of one envelope (its state, as far
+//! as the recipient shows it).
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
@@ -69,7 +70,8 @@ pub(crate) struct SentFilter {
 }
 
 impl SentFilter {
-    /// Returns the query of the service for this page.
+    /// Converts the parameters to the query that the service runs for this page. Fails if the day or the thread is
+    /// malformed.
     fn list(&self) -> Result<ListSent, Rejection> {
         let day = self.day()?;
         let thread = Some(self.thread.trim()).filter(|text| !text.is_empty());

@@ -82,7 +82,7 @@ fn next_of(next: &str) -> &str {
     let rest = next.strip_prefix("/dashboard");
     let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
     let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    // These addresses have a form, but no page.
+    // A GET request for these addresses fails, because the addresses only receive forms.
     let is_form = next == "/dashboard/sign-out"
         || (next.starts_with("/dashboard/tokens/") && next.ends_with("/revoke"));
     if is_page && is_plain && !is_form && !next.contains("//") { next } else { "/dashboard" }

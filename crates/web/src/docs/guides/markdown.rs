@@ -1,7 +1,7 @@
 //! Converts the Markdown of a guide to HTML.
 //!
 //! The guides are compiled into the binary, so no user can add text to them. HTML in the Markdown is dropped anyway,
-//! because the only HTML in the guides are comments for the tests.
+//! because the only HTML in the guides are comments, which name the file or the purpose of the code block below.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub(in crate::docs) struct Heading {
     pub(in crate::docs) excerpt: String,
 }
 
-/// Renders a guide for the service at `site`. Its links and commands have the address of the service.
+/// Renders a guide for the service at `site`. The links and commands of the guide get the address of this service.
 pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
     let headings = headings(guide.markdown);
     let base = &site.base_path;
@@ -74,7 +74,7 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
     }
     let mut html = String::with_capacity(guide.markdown.len() * 3 / 2);
     html::push_html(&mut html, code_blocks::render(tables::render(events)).into_iter());
-    // In Markdown, a table without headings has a header row with empty cells. Renders them as ordinary cells.
+    // In Markdown, a table without headings has a header row with empty cells. Renders these cells as ordinary cells.
     let html = html.replace("<th></th>", "<td></td>");
     RenderedGuide { html, headings, dead_links }
 }
@@ -87,10 +87,10 @@ fn narrow_picture(path: &str) -> String {
 }
 
 /// Returns the headings, each with an id that is unique on the page. The ids are the same as on GitHub, so that links
-/// to a heading also work there.
+/// to a heading work on both.
 pub(super) fn headings(markdown: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
-    // The excerpt skips code blocks and the headings of tables.
+    // The excerpt skips code blocks and the header rows of tables.
     let (mut is_heading, mut is_skipped) = (false, false);
     for event in parser(markdown) {
         match event {

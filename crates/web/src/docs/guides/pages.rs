@@ -111,5 +111,5 @@ struct Folder {
 }
 
 const FILES_PATH: &str = "/docs/files";
-/// The folder of all files. It has no heading.
+/// The folder that contains all files. The page of the files has no heading for this folder.
 const ROOT: &str = "docs";

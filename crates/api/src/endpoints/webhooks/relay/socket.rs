@@ -152,8 +152,8 @@ impl Socket {
     }
 }
 
-/// Returns the interval of the pings. Its ticks coincide with those of other connections, so that a thread wakes up
-/// once for many pings.
+/// Returns the interval of the pings. Connections that opened in the same [`PING_SLOT`] get the same ticks, so that a
+/// thread wakes up once for many pings.
 fn pings() -> Interval {
     static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
     let since = EPOCH.elapsed().div_duration_f64(PING_SLOT).ceil();
@@ -176,14 +176,15 @@ const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Length of a time slot. The pings of a connection start at the end of the slot in which it opened, so connections of
 /// the same slot are pinged at the same time.
 const PING_SLOT: Duration = Duration::from_millis(500);
-/// Time without a received frame after which a connection is closed. Checked before each ping.
+/// Time without a received frame after which a connection is closed. Checked before each ping. Also the maximum time to
+/// send a frame.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
 /// Maximum number of frames from the receiver between two pings of the server. Excludes frames that answer a delivery.
 const UNASKED_MAX: u32 = 1_000;
 /// Maximum length in bytes of a message, in one frame or in several. The WebSocket library has the same limit for a
-/// frame, but detects a frame that is too long only when the whole frame has arrived. The server stops reading such a
-/// frame at its limit of unprocessed input, and continues to read after the next ping. The connection may stay open
-/// until then.
+/// frame, but detects a frame that is too long only when the whole frame has arrived. The HTTP server stops reading
+/// such a frame at its limit of unprocessed input, and continues after the next ping. The connection may therefore stay
+/// open until a ping.
 const MESSAGE_BYTES_MAX: usize = 65_536;
 
 const FLOOD: &str = "too many frames that answer no delivery";

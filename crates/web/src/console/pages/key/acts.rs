@@ -84,8 +84,9 @@ async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFa
 
 async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, ActFault> {
     let (plan, shown) = (act.form.text("plan"), act.form.text("shown_plan").to_owned());
-    // If the key allows overage already, the page shows the box for overage checked. Plans with fixed limits allow no
-    // overage, so such a box is ignored for these plans.
+    // If the plan of the key already allows overage (messages beyond the monthly limit), the page shows the box for
+    // overage checked. Only `enterprise` allows overage. For other plans, ignores a box that was already checked when
+    // the page was shown, so that the service does not reject the form.
     let is_preset = plan != "enterprise" && shown.ends_with("true");
     let agreement = Agreement {
         per_minute: limit(act, "per_minute")?,

@@ -33,7 +33,7 @@ pub(crate) struct EventsQuery {
 }
 
 impl EventsQuery {
-    /// Returns the query of the service for this page.
+    /// Converts the parameters to the query that the service runs for this page.
     pub(in crate::dashboard::pages) fn list(&self) -> ListEvents {
         ListEvents {
             webhook_id: self.webhook.parse::<WebhookId>().ok(),
@@ -92,14 +92,15 @@ impl EventsQuery {
         }
     }
 
-    /// Returns true if the list begins with the newest attempt. Only such a list can be followed live.
+    /// Returns true if the list begins with the newest attempt. Only such a list has a live stream.
     pub(in crate::dashboard::pages) fn begins_with_newest_attempt(&self) -> bool {
         let ListEvents { state, before, cursor, .. } = self.list();
         cursor.is_none() && before.is_none() && !matches!(state, Some(DeliveryState::Pending))
     }
 
     /// Returns the URL of the live stream of this list. The stream begins after the attempt `newest`, which is the
-    /// newest attempt on the page. Returns `None` if the list cannot be followed live.
+    /// newest attempt on the page. Returns `None` if the list does not begin with the newest attempt, or if live
+    /// streams are turned off.
     pub(super) fn live_stream(
         &self,
         user: &SignedInUser,

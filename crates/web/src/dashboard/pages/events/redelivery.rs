@@ -11,8 +11,8 @@ use crate::dashboard::{
     session::SignedInUser,
 };
 
-/// Sends the selected events again, and redirects to the page that shows the result. For the forms of [`send_again`] on
-/// other pages than the event log.
+/// Sends the selected events again, and redirects to the page that shows the result. The pages of an event and of a
+/// webhook use this function. The event log calls [`send_again`] itself.
 pub(in crate::dashboard::pages) async fn send_again_and_show(
     user: &SignedInUser,
     form: &Form,
@@ -74,6 +74,6 @@ pub(super) async fn send_again(
     })
 }
 
-/// Maximum number of selected deliveries. A page that follows a log live shows at most as many. Each delivery takes
-/// about 100 bytes of a form, and a form has at most 16 KiB.
+/// Maximum number of selected deliveries. While a live stream adds deliveries to a page, its script keeps at most this
+/// number of them. Each delivery takes about 100 bytes of a form, and a form has at most 16 KiB.
 pub(super) const SELECTED_MAX: usize = 150;

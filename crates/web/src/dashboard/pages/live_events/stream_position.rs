@@ -29,10 +29,10 @@ impl StreamPosition {
     }
 
     /// Updates the position after a poll that has read the attempts `read`. Returns those attempts that the browser
-    /// does not have yet. `end` is the number at which the poll stopped; `None` if it read the whole log.
+    /// does not have yet. `end` is the number at which the poll stopped; `None` if the poll read the whole log.
     ///
-    /// After the deletion of a webhook, a poll reads further back than the previous one. Attempts before the previous
-    /// `end` are therefore not new.
+    /// A poll reads one page of attempts. After the deletion of a webhook, its attempts are no longer on the page, so
+    /// the poll reads further back than the previous one. Attempts before the previous `end` are therefore not new.
     pub(super) fn advance(
         &mut self,
         read: BTreeSet<AttemptNumber>,

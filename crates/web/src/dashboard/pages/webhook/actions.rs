@@ -1,4 +1,4 @@
-//! The forms of a webhook: to enable, pause, test or delete it, to rotate its secret, and to send events
+//! The forms of a webhook. They enable, pause, resume, test or delete the webhook, rotate its secret, or send events
 //! again.
 
 use std::time::Duration;
