@@ -52,6 +52,17 @@
 //!   never wait for a writer.
 //! - PostgreSQL runs at READ COMMITTED: every statement sees the rows committed before it. If a decision depends on
 //!   rows, the transaction therefore locks these rows before it reads them.
+//! - On PostgreSQL, transactions lock rows in this order, and several rows of a table in the order of their primary
+//!   keys. In another order, two transactions could wait for each other (deadlock). A transaction that a deadlock ends
+//!   is repeated, up to three attempts in total:
+//!   1. advisory locks of the audit trail, the log and the issuer keys; the turn of a housekeeping task
+//!   2. accounts
+//!   3. usage rows: the lock of a key for its sends, its changes, and the owner's changes of its webhooks
+//!   4. the advisory lock of badges; keys, handles, policies
+//!   5. deliveries, envelopes, waiting envelopes, requested transfers, outcomes of envelopes
+//!   6. webhooks, contacts, idempotency keys
+//!   7. sessions, API tokens, activity, the mark of the revocation journal
+//!   8. at the commit, by triggers: connections of relays, facts versions, the transfer that a revocation requests
 //! - If a connection is dead at the start of a transaction, or during reads outside a transaction, the work runs on
 //!   another connection. If the connection dies later in a transaction, the transaction fails with `Unavailable` and
 //!   stores nothing. If only the response to COMMIT is lost, the error is `InDoubt`.

@@ -18,6 +18,7 @@ mod disk_space;
 mod fixture;
 mod housekeeping;
 mod kek_rotation;
+mod lock_order;
 mod migrations;
 mod moving;
 mod queue;

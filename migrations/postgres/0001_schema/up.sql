@@ -537,9 +537,11 @@ CREATE TRIGGER tr_webhooks__waiting_events
 AFTER UPDATE ON webhooks
 FOR EACH ROW WHEN (OLD.events IS DISTINCT FROM NEW.events)
 EXECUTE FUNCTION transfer_waiting_envelopes();
-CREATE TRIGGER tr_api_keys__waiting
+-- Runs at the commit. Other transactions lock envelopes first, and then the rows of their recipients in
+-- `waiting_transfers`. A revocation locks envelopes after it has set the status.
+CREATE CONSTRAINT TRIGGER tr_api_keys__waiting
 AFTER UPDATE OF status ON api_keys
-FOR EACH ROW WHEN (NEW.status = 'revoked' AND OLD.status <> 'revoked')
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.status = 'revoked' AND OLD.status <> 'revoked')
 EXECUTE FUNCTION transfer_waiting_envelopes();
 
 -- Partitions of `envelopes` by id and of `attempts` by time: retention drops partitions instead of deleting rows
@@ -928,7 +930,9 @@ END
 $$;
 
 -- These triggers run at the commit. The transaction locks the versions after all its other rows, so waiting for a
--- version cannot deadlock. Batches read versions without a lock.
+-- version cannot deadlock. The triggers run in the order of the changes, so a transaction that changes rows of several
+-- keys changes them in the order of keys. An exception is the re-encryption of secrets, which is repeated after a
+-- deadlock. Batches read versions without a lock.
 CREATE CONSTRAINT TRIGGER tr_api_keys__facts
 AFTER UPDATE ON api_keys
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW

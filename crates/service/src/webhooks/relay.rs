@@ -115,24 +115,22 @@ impl Webhooks {
         };
         let id = RelayConnectionId(i64::from_ne_bytes(random()?));
         let limit = core.settings.relays_per_webhook_max;
+        // A separate transaction, because a renewal can delete connections of crashed nodes. Other transactions lock a
+        // key before its connections.
+        self.renew_relays(core.clock.now())?;
         // The commit must be durable. If a crash of the database lost the row, the connection would stay open, but
         // would never be checked.
-        let (is_known, others) = core.store.write(Durability::Durable, |tx| {
-            let now = tx.shared_time(core.clock.now())?;
+        let others = core.store.write(Durability::Durable, |tx| {
             let connection = RelayConnection {
                 id,
                 node: core.node,
                 webhook_id: webhook.id,
                 token: caller.session,
-                connected_at: now,
+                connected_at: tx.shared_time(core.clock.now())?,
                 client_address,
             };
-            let is_known = tx.renew_relays(core.node, now, now.plus(NODE_LEASE))?;
-            Ok((is_known, tx.insert_relay(&key, &connection, limit.into())?))
+            tx.insert_relay(&key, &connection, limit.into())
         })?;
-        if !is_known {
-            self.close_forgotten_relays()?;
-        }
         if others >= u64::from(limit) {
             let (what, way_out) = ("connections to this webhook", "close one of them");
             return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
@@ -167,13 +165,7 @@ impl Webhooks {
             return Ok(());
         }
         if intervals.renewal.take(now) {
-            let renewed = core.store.write(Durability::Relaxed, |tx| {
-                let now = tx.shared_time(now)?;
-                tx.renew_relays(core.node, now, now.plus(NODE_LEASE))
-            });
-            if !renewed? {
-                self.close_forgotten_relays()?;
-            }
+            self.renew_relays(now)?;
         }
         if core.store.read(|reader| reader.has_unchecked_relays(core.node, now))? {
             let checked =
@@ -183,6 +175,17 @@ impl Webhooks {
             }
         }
         Ok(())
+    }
+
+    /// Makes the connections of this node count for the next [`NODE_LEASE`]. Closes the connections if another node has
+    /// deleted their rows.
+    fn renew_relays(&self, now: Timestamp) -> Result<(), StoreError> {
+        let core = &self.core;
+        let is_known = core.store.write(Durability::Relaxed, |tx| {
+            let now = tx.shared_time(now)?;
+            tx.renew_relays(core.node, now, now.plus(NODE_LEASE))
+        })?;
+        if is_known { Ok(()) } else { self.close_forgotten_relays() }
     }
 
     /// Closes the open connections of this node whose rows are missing in the database. Connections without a row are

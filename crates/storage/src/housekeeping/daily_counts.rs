@@ -320,12 +320,14 @@ impl Transaction {
     pub fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let ended = before.as_millis().saturating_sub(DAY_MS);
-            let days = c::table
+            let mut days = c::table
                 .filter(c::day.le(ended))
                 .order(c::day)
                 .limit(limit.into())
                 .select((c::api_key_id, c::day))
                 .load::<(String, i64)>(conn)?;
+            // The order in which `count` locks rows.
+            days.sort_unstable();
             for (key, day) in &days {
                 diesel::delete(c::table.find((key, *day))).execute(conn)?;
             }

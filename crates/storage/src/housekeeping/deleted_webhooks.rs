@@ -8,12 +8,12 @@ use sealpost_domain::{AttemptOutcome, Timestamp, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    query::{
-        any_of::any_of,
-        webhook_end::{attempt_ends_like, delivery_ends_like},
+    query::webhook_end::{attempt_ends_like, delivery_ends_like},
+    queue::{bounces, delivery_log::PARTS, statements},
+    rows::{
+        columns,
+        delivery::{self, DeliveryKey},
     },
-    queue::{bounces, delivery_log::PARTS},
-    rows::columns,
     schema::{attempts as a, deleted_webhooks as f, deliveries as d},
 };
 
@@ -76,34 +76,36 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
 /// Deletes up to `limit` deliveries to the given webhooks, and returns their number. If an envelope can no longer be
 /// delivered afterwards, the envelope bounces: its sender gets an event.
 ///
-/// Deletes the deliveries of all webhooks before it locks the first envelope. A transaction that records outcomes also
-/// locks deliveries first. In another order, the two could wait for each other (deadlock).
+/// Locks the deliveries of all webhooks, then their envelopes. A transaction that records outcomes locks rows in the
+/// same order, so that the two cannot deadlock.
 fn delete_deliveries(
     conn: &mut AnyConnection,
     ids: &[String],
     now: Timestamp,
     limit: usize,
 ) -> Result<usize, Fault> {
-    let (mut count, mut deleted) = (0, Vec::new());
+    let mut keys = Vec::new();
     for id in ids {
-        if count >= limit {
+        if keys.len() >= limit {
             break;
         }
-        let (selected, mut events) = delete_deliveries_to(conn, id, limit - count)?;
-        count += selected;
-        deleted.append(&mut events);
+        keys.append(&mut deliveries_to(conn, id, limit - keys.len())?);
     }
-    bounces::settle(conn, &deleted, now)?;
-    Ok(count)
+    if keys.is_empty() {
+        return Ok(0);
+    }
+    statements::lock(conn, &keys)?;
+    let deleted = statements::delete(conn, &keys)?;
+    bounces::settle(conn, deleted.iter().map(|key| &key.event_id), now)?;
+    Ok(keys.len())
 }
 
-/// Deletes up to `limit` deliveries to a webhook. Returns how many were selected, and the ids of the events whose
-/// deliveries were really deleted.
-fn delete_deliveries_to(
+/// Returns the keys of up to `limit` deliveries to a webhook.
+fn deliveries_to(
     conn: &mut AnyConnection,
     id: &str,
     limit: usize,
-) -> Result<(usize, Vec<String>), Fault> {
+) -> Result<Vec<DeliveryKey>, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
     // Waiting deliveries and exhausted deliveries have separate indexes. Therefore two queries select the deliveries.
     // Each query sorts in the order of its index, because PostgreSQL might otherwise scan the table.
@@ -121,20 +123,7 @@ fn delete_deliveries_to(
         .limit(columns::number(limit.saturating_sub(events.len()), "limit")?)
         .select(d::event_id);
     events.extend(exhausted.load::<String>(conn)?);
-    let count = events.len();
-    let these = to_it.filter(any_of(d::event_id, &events));
-    let deleted = match conn {
-        // Uses the deliveries that this statement really deleted, because another transaction may have removed some of
-        // the selected deliveries after a success.
-        AnyConnection::Postgres(pg) => {
-            diesel::delete(these).returning(d::event_id).get_results::<String>(pg)?
-        }
-        AnyConnection::Sqlite(lite) => {
-            diesel::delete(these).execute(lite)?;
-            events
-        }
-    };
-    Ok((count, deleted))
+    Ok(delivery::keys_to(id, &events))
 }
 
 /// Deletes up to `limit` attempts of a webhook, and returns their number. If an attempt delivered an envelope, first

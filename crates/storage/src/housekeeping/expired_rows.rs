@@ -93,6 +93,7 @@ impl Transaction {
             let old = v::table.filter(v::id.lt(below)).order(v::id).limit(limit.into());
             let old: Vec<String> = old.select(v::id).load(conn)?;
             if !old.is_empty() {
+                lock_deliveries(conn, &old)?;
                 let deliveries = d::table.filter(any_of(d::event_id, &old));
                 on_backend!(conn, c => diesel::delete(deliveries).execute(c))?;
                 let events = v::table.filter(any_of(v::id, &old));
@@ -111,10 +112,12 @@ impl Transaction {
                 .filter(w::retiring_until.le(now.as_millis()))
                 .order(w::id)
                 .limit(limit.into())
-                .select((w::id, w::retiring));
-            let rows: Vec<(String, Option<Vec<u8>>)> =
+                .select((w::api_key_id, w::id, w::retiring));
+            let mut rows: Vec<(String, String, Option<Vec<u8>>)> =
                 on_backend!(conn, c => Locked::new(retired, RowLock::Alone).load(c))?;
-            for (id, list) in &rows {
+            // At the commit, triggers lock the facts versions of the keys in the order of these updates.
+            rows.sort_unstable();
+            for (_, id, list) in &rows {
                 let mut secrets = retiring_secrets::read(list.as_deref())?;
                 secrets.retain(|secret| secret.until > now);
                 let (list, until) = retiring_secrets::write(&secrets)?;
@@ -125,6 +128,19 @@ impl Transaction {
             columns::number(rows.len(), "number of webhooks")
         })
     }
+}
+
+/// Locks the deliveries of these events in the order of events and webhooks, like all transactions that lock several
+/// deliveries. Does nothing on SQLite.
+fn lock_deliveries(conn: &mut AnyConnection, events: &[String]) -> Result<(), Fault> {
+    if let AnyConnection::Postgres(pg) = conn {
+        let deliveries = d::table
+            .filter(any_of(d::event_id, events))
+            .order((d::event_id, d::webhook_id))
+            .select(d::event_id);
+        Locked::new(deliveries, RowLock::Alone).load::<String>(pg)?;
+    }
+    Ok(())
 }
 
 /// Deletes up to `limit` rows of `envelope_outcomes` whose envelope was sealed before `before` and no longer exists.

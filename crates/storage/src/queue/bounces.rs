@@ -28,6 +28,24 @@ use crate::{
     },
 };
 
+/// Records the outcome `announced` for the envelopes among `delivered`, then bounces the envelopes among `exhausted` that
+/// can no longer be delivered: see [`settle`]. Locks the exhausted envelopes before it inserts the first outcome, in the
+/// order of all transactions.
+pub(crate) fn end(
+    conn: &mut AnyConnection,
+    delivered: &[String],
+    exhausted: impl IntoIterator<Item = impl AsRef<str>>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let exhausted = envelopes_of(exhausted);
+    if exhausted.is_empty() {
+        return announce(conn, delivered, now);
+    }
+    lock(conn, &exhausted)?;
+    announce(conn, delivered, now)?;
+    settle_locked(conn, &exhausted, now)
+}
+
 /// Records the outcome `announced` (delivered to a webhook) for the envelopes among `events`, so that these envelopes
 /// cannot bounce. Skips events that are not envelopes.
 pub(crate) fn announce(
@@ -65,7 +83,15 @@ pub(crate) fn settle(
         return Ok(());
     }
     lock(conn, &envelopes)?;
-    let unopened = find_unopened(conn, &envelopes)?;
+    settle_locked(conn, &envelopes, now)
+}
+
+fn settle_locked(
+    conn: &mut AnyConnection,
+    envelopes: &BTreeSet<String>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let unopened = find_unopened(conn, envelopes)?;
     let (waiting, unopened): (Vec<_>, Vec<_>) =
         unopened.into_iter().partition(UnopenedEnvelope::is_waiting);
     waiting::wait(conn, &waiting, now)?;

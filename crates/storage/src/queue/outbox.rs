@@ -62,8 +62,7 @@ impl Outbox for Database {
         if held.is_empty() {
             return Ok(());
         }
-        let leases: Vec<_> =
-            held.iter().map(|(id, lease)| DeliveryLease::new(id, *lease)).collect();
+        let leases = leases_of(held);
         self.transact(Durability::Relaxed, |conn| statements::release(conn, &leases, due_at))
     }
 
@@ -75,8 +74,7 @@ impl Outbox for Database {
         if held.is_empty() {
             return Ok(());
         }
-        let leases: Vec<_> =
-            held.iter().map(|(id, lease)| DeliveryLease::new(id, *lease)).collect();
+        let leases = leases_of(held);
         self.transact(Durability::Relaxed, |conn| statements::await_relay(conn, &leases, now))
     }
 
@@ -118,7 +116,11 @@ impl Outbox for Database {
         if expedited.is_empty() {
             return Ok(());
         }
-        self.transact(Durability::Relaxed, |conn| statements::expedite(conn, expedited))
+        let mut expedited = expedited.to_vec();
+        expedited.sort_by_cached_key(|change| {
+            (change.id.event_id.to_string(), change.id.webhook_id.to_string())
+        });
+        self.transact(Durability::Relaxed, |conn| statements::expedite(conn, &expedited))
     }
 
     fn active_targets(&self, of: &[WebhookId]) -> Result<Vec<Target>, StoreError> {
@@ -135,6 +137,14 @@ impl Outbox for Database {
             rows.into_iter().map(|(account_id, target)| target.read(&account_id)).collect()
         })
     }
+}
+
+/// Returns the leases in the order in which transactions lock deliveries.
+fn leases_of(held: &[(DeliveryId, LeaseToken)]) -> Vec<DeliveryLease> {
+    let mut leases: Vec<_> =
+        held.iter().map(|(id, lease)| DeliveryLease::new(id, *lease)).collect();
+    leases.sort_unstable_by(|one, other| one.key.cmp_locked(&other.key));
+    leases
 }
 
 impl Database {

@@ -59,6 +59,7 @@ pub(crate) fn record(
     recording: Option<&AttemptRecording<'_>>,
 ) -> Result<Recorded, Fault> {
     let mut attempts = results.iter().map(FinishedAttempt::new).collect::<Result<Vec<_>, _>>()?;
+    attempts.sort_unstable_by(|one, other| one.lease.key.cmp_locked(&other.lease.key));
     retry_at_changed_urls(conn, &mut attempts)?;
     let UpdatedQueue { leased, mut announced, exhausted } = update_queue(conn, &attempts)?;
     let mut attempts: Vec<_> =
@@ -68,19 +69,20 @@ pub(crate) fn record(
     }
     attempts.sort_by_key(|attempt| attempt.at);
     let (mut disabled, mut successes) = (Vec::new(), Vec::new());
-    if let Some(AttemptRecording { failing_max, throttle }) = recording {
+    if recording.is_some() {
         statements::log_attempts(conn, &attempts)?;
-        let (relevant, new_successes) = throttle.filter(&attempts);
-        successes = new_successes;
-        disabled = update_health(conn, &relevant, *failing_max)?;
     } else {
         let succeeded = attempts.iter().filter(|attempt| attempt.failure.is_none());
         announced.extend(succeeded.map(|attempt| attempt.lease.key.event_id.clone()));
     }
     if let Some(last) = attempts.last() {
         let now = Timestamp::from_millis(last.at);
-        bounces::announce(conn, &announced, now)?;
-        bounces::settle(conn, exhausted.iter().map(|key| &key.event_id), now)?;
+        bounces::end(conn, &announced, exhausted.iter().map(|key| &key.event_id), now)?;
+    }
+    if let Some(AttemptRecording { failing_max, throttle }) = recording {
+        let (relevant, new_successes) = throttle.filter(&attempts);
+        successes = new_successes;
+        disabled = update_health(conn, &relevant, *failing_max)?;
     }
     Ok(Recorded { disabled, successes, exhausted })
 }
@@ -126,6 +128,7 @@ struct UpdatedQueue {
     exhausted: Vec<DeliveryKey>,
 }
 
+/// Changes the deliveries of the attempts. The attempts are in the order in which transactions lock deliveries.
 fn update_queue(
     conn: &mut AnyConnection,
     attempts: &[FinishedAttempt],
@@ -134,6 +137,11 @@ fn update_queue(
         attempts.iter().partition(|attempt| attempt.failure.is_none());
     let (mut announced, mut exhausted) = (Vec::new(), Vec::new());
     let mut leased = HashSet::with_capacity(attempts.len());
+    if !succeeded.is_empty() && !failed.is_empty() {
+        // Each of the two statements locks its own deliveries in the order of all transactions, but not both together.
+        let keys: Vec<_> = attempts.iter().map(|attempt| attempt.lease.key.clone()).collect();
+        statements::lock(conn, &keys)?;
+    }
     if !succeeded.is_empty() {
         let mut recorded = statements::remove_succeeded(conn, &succeeded)?;
         if recorded.len() < succeeded.len() {
@@ -165,6 +173,8 @@ fn update_health(
         return Ok(Vec::new());
     }
     let mut rows = lock_health(conn, &ids.into_iter().collect::<Vec<_>>())?;
+    // At the commit, triggers lock the facts versions of the keys in the order of the updates below.
+    rows.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     // Read under the lock, so that an owner cannot change the URL between this comparison and the commit.
     let urls = urls_of_gone(conn, attempts)?;
     let mut by_webhook = BTreeMap::<&str, Vec<AttemptSummary<'_>>>::new();
@@ -179,7 +189,7 @@ fn update_health(
         });
     }
     let (mut disabled, mut incidents) = (Vec::new(), Vec::new());
-    for row in &mut rows {
+    for (_, row) in &mut rows {
         let Some(attempts) = by_webhook.get(&*row.id) else { continue };
         let mut health = row.read()?;
         let change = health.update(&HealthReport::new(attempts), failing_max);
@@ -195,6 +205,7 @@ fn update_health(
         row.write(health);
     }
     if !rows.is_empty() {
+        let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
         statements::set_health(conn, &rows)?;
     }
     for (webhook_id, kinds, at) in incidents {
@@ -203,10 +214,14 @@ fn update_health(
     Ok(disabled)
 }
 
-pub(crate) fn lock_health(conn: &mut AnyConnection, ids: &[&str]) -> Result<Vec<HealthRow>, Fault> {
+/// Locks webhooks in the order of their ids. Returns the id of the key and the health of each webhook.
+pub(crate) fn lock_health(
+    conn: &mut AnyConnection,
+    ids: &[&str],
+) -> Result<Vec<(String, HealthRow)>, Fault> {
     let rows = w::table
         .filter(any_of(w::id, ids.iter().copied()))
         .order(w::id)
-        .select(columns_of::<HealthRow>());
+        .select((w::api_key_id, columns_of::<HealthRow>()));
     Ok(on_backend!(conn, c => Locked::new(rows, RowLock::Alone).load(c))?)
 }

@@ -15,8 +15,8 @@ use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
     query::{any_of::any_of, webhook_end::delivery_ends_like},
-    queue::{events, waiting},
-    rows::columns,
+    queue::{events, statements, waiting},
+    rows::{columns, delivery::keys_to},
     schema::deliveries as d,
 };
 
@@ -114,6 +114,7 @@ impl Transaction {
             .select(d::event_id);
         self.run(|conn| {
             let events = leased.load::<String>(conn)?;
+            statements::lock(conn, &keys_to(&id, &events))?;
             let leased = d::table
                 .filter(d::webhook_id.eq(&id))
                 .filter(any_of(d::event_id, &events))
@@ -184,6 +185,10 @@ fn make_due(
     events: &[String],
     now: Timestamp,
 ) -> Result<u64, Fault> {
+    if events.is_empty() {
+        return Ok(0);
+    }
+    statements::lock(conn, &keys_to(&id.to_string(), events))?;
     let (is_leased, at) = (d::lease.is_not_null(), Some(now.as_millis()));
     let changed = on_backend!(conn, c => {
         let not_due = d::table

@@ -261,7 +261,8 @@ impl Transaction {
         self.run(|conn| {
             let (now, last) = (now.as_millis(), last_expiry(now));
             let is_expired = || n::expires_at.lt(now).or(n::expires_at.gt(last));
-            let expired: Vec<i64> = n::table.filter(is_expired()).select(n::node).load(conn)?;
+            let expired = n::table.filter(is_expired()).order(n::node).select(n::node);
+            let expired: Vec<i64> = expired.load(conn)?;
             for dead in expired.into_iter().filter(|dead| *dead != node.0) {
                 // The node may have renewed its row since the search.
                 let row = n::table.find(dead).filter(is_expired());

@@ -13,6 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
+    connection::{AnyConnection, fault::Fault},
     query::statement::on_either,
     rows::{
         attempt::FinishedAttempt,
@@ -24,6 +25,15 @@ use crate::{
         webhook::HealthRow,
     },
 };
+
+/// Locks deliveries until the transaction ends, in the order that all transactions use: by the ids of the events, then of
+/// the webhooks. Two transactions that change many deliveries could otherwise deadlock. Does nothing on SQLite.
+pub(crate) fn lock(conn: &mut AnyConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
+    match conn {
+        AnyConnection::Postgres(pg) => postgres::lock(pg, keys),
+        AnyConnection::Sqlite(_) => Ok(()),
+    }
+}
 
 on_either! {
     /// Ends up to `limit` leases whose end is in the range. Their deliveries are then due.
@@ -50,8 +60,8 @@ on_either! {
     /// to redeliver or recover these deliveries, because the attempt under the new lease starts after the requests. A
     /// requested attempt repeats the newest attempt, so the returned number of attempts is lower by one.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
-    /// Deletes deliveries, leased or not.
-    fn delete(keys: &[DeliveryKey]) -> ();
+    /// Deletes deliveries, leased or not. Returns the keys of those that existed.
+    fn delete(keys: &[DeliveryKey]) -> Vec<DeliveryKey>;
     /// Postpones (parks) deliveries: ends their leases and sets the due time, even if the lease has changed.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
     /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries. Skips deliveries with

@@ -166,9 +166,7 @@ impl Transaction {
         // The usage row is locked first, because requests and batches of sends also lock this row first. The same order
         // prevents deadlocks.
         self.run(|conn| {
-            if let AnyConnection::Postgres(pg) = conn {
-                usage_rows::lock_postgres(pg, [id.to_string()].into_iter())?;
-            }
+            usage_rows::lock(conn, id)?;
             // The key is read by a second statement, which sees the changes of the transaction that held the lock
             // before.
             find_key(conn, id)

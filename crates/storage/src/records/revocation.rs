@@ -10,7 +10,7 @@ use sealpost_domain::{
 use crate::{
     connection::transaction::Transaction,
     housekeeping::deleted_webhooks,
-    queue::rotations,
+    queue::{outcomes, rotations},
     records::handles,
     rows::columns,
     schema::{api_keys as k, webhooks as w},
@@ -29,7 +29,8 @@ impl Transaction {
         id: &ApiKeyId,
         now: Timestamp,
     ) -> Result<RevocationSummary, StoreError> {
-        // Deletes deliveries before webhooks, because a transaction that records outcomes locks rows in the same order.
+        // Locks deliveries, envelopes and then webhooks, the last in the order of ids. A transaction that records
+        // outcomes locks rows in the same order.
         // If a concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook and
         // deletes it.
         let key = id;
@@ -39,7 +40,7 @@ impl Transaction {
             let update = diesel::update(k::table.find(&id)).set(revoked);
             columns::one(update.execute(conn)?, "key")?;
             let webhooks = w::table.filter(w::api_key_id.eq(&id));
-            let ids: Vec<String> = webhooks.select(w::id).load(conn)?;
+            let ids: Vec<String> = webhooks.order(w::id).select(w::id).load(conn)?;
             let rotation = IdentityRotation {
                 api_key_id: *key,
                 handle: handles::find_of_key(conn, key)?,
@@ -49,6 +50,7 @@ impl Transaction {
             };
             rotations::record(conn, &rotation)?;
             let deliveries = deleted_webhooks::delete_with_backlog(conn, &ids, now)?;
+            outcomes::lock_health(conn, &ids.iter().map(String::as_str).collect::<Vec<_>>())?;
             let webhooks = diesel::delete(webhooks).execute(conn)?;
             Ok(RevocationSummary {
                 webhooks: columns::number(webhooks, "number of webhooks")?,

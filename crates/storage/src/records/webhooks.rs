@@ -31,6 +31,7 @@ use crate::{
         webhook::{WebhookRow, event_names},
     },
     schema::{api_keys, webhooks},
+    send::usage_rows,
 };
 
 impl Transaction {
@@ -42,8 +43,11 @@ impl Transaction {
         })
     }
 
-    /// Finds a webhook of the given key, and locks it until the transaction ends. `None` if the key has no such
-    /// webhook.
+    /// Finds a webhook of the given key, and locks the key and the webhook until the transaction ends. `None` if the
+    /// key has no such webhook.
+    ///
+    /// A change of the events locks the row of the key in `waiting_transfers` after the webhook. A deletion of the
+    /// webhook locks these rows in the other order. The lock of the key excludes the deletion.
     pub fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
@@ -52,6 +56,7 @@ impl Transaction {
         let of_key =
             webhooks::table.find(id.to_string()).filter(webhooks::api_key_id.eq(key.to_string()));
         self.run(|conn| {
+            usage_rows::lock(conn, key)?;
             let row = on_backend!(conn, c => {
                 Locked::new(of_key, RowLock::Alone).get_result::<WebhookRow>(c).optional()
             })?;
@@ -146,7 +151,8 @@ impl Transaction {
     /// them later. If a concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook
     /// and deletes it.
     ///
-    /// Deletes deliveries before the webhook, because a transaction that records outcomes locks rows in the same order.
+    /// Locks the key first, like other changes of its webhooks. Deletes deliveries before the webhook, because a
+    /// transaction that records outcomes locks rows in the same order.
     ///
     /// If a deleted delivery belongs to an unopened envelope, the other deliveries of this envelope decide its state:
     /// - If the envelope has no other deliveries, it waits for a later webhook.
@@ -158,8 +164,10 @@ impl Transaction {
         id: &WebhookId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let (key, id) = (key.to_string(), id.to_string());
+        let id = id.to_string();
         self.run(|conn| {
+            usage_rows::lock(conn, key)?;
+            let key = key.to_string();
             let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
             let ids = of_key.select(webhooks::id).load(conn)?;
             deleted_webhooks::delete_with_backlog(conn, &ids, now)?;

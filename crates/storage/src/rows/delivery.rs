@@ -1,5 +1,7 @@
 //! Rows of the delivery queue. A delivery is one event for one webhook.
 
+use std::cmp::Ordering;
+
 use diesel::{
     backend::Backend,
     expression::ValidGrouping,
@@ -111,6 +113,22 @@ impl QueryId for LeaseCondition {
 pub(crate) struct DeliveryKey {
     pub(crate) webhook_id: String,
     pub(crate) event_id: String,
+}
+
+impl DeliveryKey {
+    /// Compares two keys in the order in which all transactions lock deliveries.
+    pub(crate) fn cmp_locked(&self, other: &Self) -> Ordering {
+        (&self.event_id, &self.webhook_id).cmp(&(&other.event_id, &other.webhook_id))
+    }
+}
+
+/// Returns the primary keys of the deliveries of these events to one webhook.
+pub(crate) fn keys_to(webhook_id: &str, events: &[String]) -> Vec<DeliveryKey> {
+    let key = |event_id: &String| DeliveryKey {
+        webhook_id: webhook_id.to_owned(),
+        event_id: event_id.clone(),
+    };
+    events.iter().map(key).collect()
 }
 
 /// The primary key of a delivery and the token of its lease.

@@ -16,7 +16,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use sealpost_domain::{AccountId, ports::StoreError};
+use sealpost_domain::{AccountId, ApiKeyId, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
@@ -50,6 +50,14 @@ impl Transaction {
                 .collect()
         })
     }
+}
+
+/// Locks the usage row of an API key. Does nothing on SQLite.
+pub(crate) fn lock(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<(), Fault> {
+    if let AnyConnection::Postgres(pg) = conn {
+        lock_postgres(pg, [key.to_string()].into_iter())?;
+    }
+    Ok(())
 }
 
 /// Locks the usage rows of these API keys in the order of ids, like the batches of sends. Returns the addresses of the

@@ -1,16 +1,21 @@
 //! Tests of the stored connections of relays, which no node of these tests has.
 
 use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{Clock as _, EventKind, Refusal, Timestamp};
+use sealpost_domain::{Clock as _, EventKind, Refusal, Timestamp, ports::Durability};
 use sealpost_service::{Register, Settings};
+use sealpost_storage::Access;
 
 use crate::{
     client::Client,
-    support::{World, refusal, webhook_for},
+    support::{World, hooked, refusal, webhook_for},
 };
 
 #[test]
@@ -57,4 +62,31 @@ fn a_node_whose_clock_is_ahead_keeps_the_connections_of_other_nodes() {
         reader.relays_of(&webhook, now)
     });
     assert_eq!(relays.unwrap().len(), 2);
+}
+
+/// A connection locks its key in the next transaction. In one transaction, the connection and a change of the key could
+/// wait for each other: the change locks the key before its connections.
+#[test]
+fn connections_of_a_crashed_node_are_deleted_in_a_transaction_before_a_new_connection() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let url = "relay:".to_owned();
+    let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
+    let webhook = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let open = |node: &Client| node.open_relay(&bob, &Ok(webhook.to_string())).result.unwrap();
+    let opened_at = world.clock.now();
+    open(&world.sealpost);
+    let (database, is_deleted) = (Arc::clone(&world.database), Arc::<AtomicBool>::default());
+    let seen = Arc::clone(&is_deleted);
+    let store = hooked(&world, move |access| {
+        if access == Access::Write(Durability::Durable) {
+            let left = database.read(|reader| reader.relays_of(&webhook, opened_at))?;
+            seen.fetch_or(left.is_empty(), Ordering::SeqCst);
+        }
+        Ok(())
+    });
+    let node = world.node_on(store, Settings::default());
+    world.clock.advance(Duration::from_secs(7));
+    open(&node);
+    assert!(is_deleted.load(Ordering::SeqCst));
 }

@@ -154,6 +154,7 @@ fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     relays::arrivals(conn, now, now, 1)?;
     claims::search(conn, now, &ClaimCursor::default())?;
     queue::lease(conn, &[], &claim_of(0, 1, LeaseToken(1)))?;
+    queue::lock(conn, &[])?;
     queue::delete(conn, &[])?;
     queue::park(conn, &[], now)?;
     queue::remove_succeeded(conn, &[])?;

@@ -100,6 +100,7 @@ fn deletion_and_outcomes_do_not_deadlock(db: &Fixture) {
         thread::sleep(PAUSE);
         let health = transaction.run(|conn| {
             let rows = outcomes::lock_health(conn, &[&*webhook_id])?;
+            let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
             statements::set_health(conn, &rows)?;
             Ok(rows)
         });

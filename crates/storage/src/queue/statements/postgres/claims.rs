@@ -187,15 +187,33 @@ type ClaimedColumns = (
     Nullable<Text>,
 );
 
-pub(crate) fn delete(conn: &mut PgConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
+/// Sorts by the arrays and not by the columns of the table. Otherwise PostgreSQL could read the whole primary key in its
+/// order: see [`Statement`].
+pub(crate) fn lock(conn: &mut PgConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
     Statement::command(
-        "/* claims.delete */ DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
-         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id",
+        "/* claims.lock */ SELECT FROM unnest(?, ?) AS n (webhook_id, envelope_id)
+         JOIN deliveries AS d
+             ON d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
+         ORDER BY n.envelope_id COLLATE \"C\", n.webhook_id COLLATE \"C\" FOR UPDATE OF d",
     )
     .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
     .bind_array::<Text, _>(keys.iter().map(|key| &key.event_id))
     .execute(conn)?;
     Ok(())
+}
+
+pub(crate) fn delete(
+    conn: &mut PgConnection,
+    keys: &[DeliveryKey],
+) -> Result<Vec<DeliveryKey>, Fault> {
+    Ok(Statement::<_, (Text, Text)>::query(
+        "/* claims.delete */ DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
+         RETURNING d.webhook_id, d.envelope_id",
+    )
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.event_id))
+    .load(conn)?)
 }
 
 pub(crate) fn park(

@@ -168,11 +168,18 @@ fn envelopes_of(
     rows.map(|row| row.map(|(id, meta, sealed)| (id, (meta, envelope::hash(&sealed))))).collect()
 }
 
-pub(crate) fn delete(conn: &mut SqliteConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
+pub(crate) fn delete(
+    conn: &mut SqliteConnection,
+    keys: &[DeliveryKey],
+) -> Result<Vec<DeliveryKey>, Fault> {
+    let mut deleted = Vec::with_capacity(keys.len());
     for key in keys {
-        diesel::delete(d::table.find((&key.event_id, &key.webhook_id))).execute(conn)?;
+        let row = d::table.find((&key.event_id, &key.webhook_id));
+        if diesel::delete(row).execute(conn)? == 1 {
+            deleted.push(key.clone());
+        }
     }
-    Ok(())
+    Ok(deleted)
 }
 
 pub(crate) fn park(
