@@ -12,6 +12,7 @@ pub(crate) mod oldest_snapshot;
 pub(crate) mod opened_files;
 pub(crate) mod pool;
 pub(crate) mod schema_checks;
+pub(crate) mod server_clock;
 pub(crate) mod server_info;
 pub(crate) mod transaction;
 pub(crate) mod url;

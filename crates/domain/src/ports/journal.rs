@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::{AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId};
+use crate::{AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId, Timestamp};
 
 /// A committed act that a restored backup would undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub trait RevocationJournal: fmt::Debug + Send + Sync {
     /// backup. `None` if acts are recorded without marks.
     fn name(&self) -> Option<String>;
 
-    /// Appends committed acts. `mark` is the mark that the same transaction has stored in the database.
-    fn append(&self, mark: Option<u64>, acts: &[JournaledAct]);
+    /// Appends committed acts. `mark` is the mark that the same transaction has stored in the database. `server_time`
+    /// is the time of the database server before the commit; `None` if the database has no server. All nodes share
+    /// this clock, so the times order the acts of several journals.
+    fn append(&self, mark: Option<u64>, server_time: Option<Timestamp>, acts: &[JournaledAct]);
 }

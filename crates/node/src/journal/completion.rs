@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use rustix::{
@@ -61,8 +62,11 @@ pub fn complete_journal(
     // journal is still reported as incomplete.
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0) + 1;
     database.raise_journal_mark(&header.journal, mark).map_err(database_error)?;
+    // An act on another node takes its time before its commit. If the state lacks the act, its time must be later than
+    // that of the state. An act that the state contains may be later too: its repetition after the state is harmless.
+    let now = database.read(|reader| reader.shared_time(clock.now())).map_err(database_error)?;
+    let at = now.minus(COMMIT_MAX);
     let acts = database.acts_in_force().map_err(database_error)?;
-    let at = clock.now();
     let entries: Vec<_> = acts.into_iter().map(|act| Entry { at, mark: Some(mark), act }).collect();
     file::complete(&own.path, &header, &entries).map_err(|fault| unusable(&own.path, fault))?;
     let shown = own.path.display().to_string();
@@ -103,3 +107,6 @@ pub(crate) fn gap_of(
     };
     Ok(gap.map(|gap| gap.warning(journal.path())).or_else(|| denied.map(read_only)))
 }
+
+/// Longest time between the time of an act and the end of its commit.
+const COMMIT_MAX: Duration = Duration::from_mins(1);

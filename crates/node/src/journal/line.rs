@@ -59,7 +59,7 @@ impl Header {
 /// One line of the journal: an act (a revocation or a similar change), with its time and its mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Time at which the act was appended.
+    /// Time of the act: of the database server, or of the node if the database has no server.
     pub(crate) at: Timestamp,
     /// The mark that the transaction of the act has stored in the database. Each transaction with acts raises the mark
     /// by one. `None` if the transaction raised no mark, or if its commit is in doubt.

@@ -12,7 +12,7 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 use sealpost_domain::{
-    Clock,
+    Clock, Timestamp,
     ports::{JournaledAct, RevocationJournal},
     with_causes,
 };
@@ -180,8 +180,8 @@ impl RevocationJournal for Journal {
         self.known_name()
     }
 
-    fn append(&self, mark: Option<u64>, acts: &[JournaledAct]) {
-        let at = self.clock.now();
+    fn append(&self, mark: Option<u64>, server_time: Option<Timestamp>, acts: &[JournaledAct]) {
+        let at = server_time.unwrap_or_else(|| self.clock.now());
         let mut pending = self.pending.lock();
         pending.extend(acts.iter().map(|act| Entry { at, mark, act: *act }));
         let surplus = pending.len().saturating_sub(PENDING_MAX);
@@ -221,6 +221,14 @@ mod tests {
         Journal::new(path, new, Arc::new(SystemClock))
     }
 
+    struct FixedClock(i64);
+
+    impl Clock for FixedClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(self.0)
+        }
+    }
+
     fn revoked(key: u8) -> JournaledAct {
         JournaledAct::KeyRevoked(ApiKeyId::from_bytes([key; 16]))
     }
@@ -234,14 +242,14 @@ mod tests {
         // The journal has a name, so commits raise its mark in the database. The database therefore never looks like a
         // database without acts.
         assert_eq!(journal.name().as_deref(), Some("0a"));
-        journal.append(Some(1), &[revoked(1)]);
-        journal.append(Some(2), &[revoked(2)]);
+        journal.append(Some(1), None, &[revoked(1)]);
+        journal.append(Some(2), None, &[revoked(2)]);
         assert_eq!(journal.pending(), 2);
         assert!(journal.gap().unwrap().contains("lacks 2 acts"), "{:?}", journal.gap());
         fs::remove_file(&below).unwrap();
         journal.write_pending();
         assert_eq!((journal.pending(), journal.gap()), (0, None));
-        journal.append(Some(3), &[revoked(3)]);
+        journal.append(Some(3), None, &[revoked(3)]);
         let content = file::read(journal.path()).unwrap().unwrap();
         let acts: Vec<_> = content.entries.iter().map(|entry| entry.act).collect();
         assert_eq!(acts, [revoked(1), revoked(2), revoked(3)]);
@@ -254,7 +262,7 @@ mod tests {
         let below = folder.path().join("folder");
         fs::write(&below, "a file in the place of the folder").unwrap();
         let journal = journal(below.join("revocations.log"));
-        journal.append(Some(7), &[revoked(1)]);
+        journal.append(Some(7), None, &[revoked(1)]);
         fs::remove_file(&below).unwrap();
         let other = Header { journal: "0c".to_owned(), ..journal.new.clone() };
         file::ensure(journal.path(), &other).unwrap();
@@ -275,8 +283,22 @@ mod tests {
         assert_eq!(journal.name().as_deref(), Some("0a"));
         journal.set_marks(false);
         assert_eq!((journal.name(), journal.known_name().as_deref()), (None, Some("0a")));
-        journal.append(Some(7), &[revoked(1)]);
-        journal.append(Some(6), &[revoked(2)]);
+        journal.append(Some(7), None, &[revoked(1)]);
+        journal.append(Some(6), None, &[revoked(2)]);
         assert_eq!(journal.newest_mark().unwrap(), 7);
+    }
+
+    #[test]
+    fn acts_of_nodes_with_different_clocks_keep_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = ApiKeyId::from_bytes([1; 16]);
+        let acts = [JournaledAct::KeyActivated(key), JournaledAct::KeyDeactivated(key)];
+        let contents = [(900, 5, acts[0]), (100, 6, acts[1])].map(|(clock, server_time, act)| {
+            let path = folder.path().join(format!("{clock}.log"));
+            let journal = Journal { clock: Arc::new(FixedClock(clock)), ..journal(path) };
+            journal.append(Some(1), Some(Timestamp::from_millis(server_time)), &[act]);
+            file::read(journal.path()).unwrap().unwrap()
+        });
+        assert_eq!(file::merged_acts(&contents), acts);
     }
 }

@@ -7,10 +7,13 @@
 use std::sync::{Arc, OnceLock};
 
 use diesel::{prelude::*, upsert::excluded};
-use sealpost_domain::ports::{JournaledAct, RevocationJournal, StoreError};
+use sealpost_domain::{
+    Timestamp,
+    ports::{JournaledAct, RevocationJournal, StoreError},
+};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, server_clock::server_clock},
     rows::columns,
     schema::journal_marks as m,
 };
@@ -31,6 +34,8 @@ pub(crate) struct JournaledActs {
 pub(crate) struct PendingActs {
     journal: Arc<dyn RevocationJournal>,
     mark: Option<u64>,
+    /// The time of the database server; `None` for SQLite.
+    server_time: Option<Timestamp>,
     acts: Vec<JournaledAct>,
 }
 
@@ -55,6 +60,9 @@ impl JournaledActs {
     /// If `is_durable` is false, the commit does not wait for the disk, and the acts get no mark. With a mark, a crash
     /// could lose the mark in the database although the journal contains it. The database would then look older than
     /// its journal.
+    ///
+    /// Also reads the clock of the database server. The rows of the acts are locked, so a later act on the same row has
+    /// a later time, also on another node.
     pub(crate) fn raise_mark(
         self,
         conn: &mut AnyConnection,
@@ -66,7 +74,8 @@ impl JournaledActs {
         }
         let name = if is_durable { journal.name() } else { None };
         let mark = name.map(|name| raise_by_one(conn, &name)).transpose()?;
-        Ok(Some(PendingActs { journal, mark, acts }))
+        let server_time = server_clock(conn)?;
+        Ok(Some(PendingActs { journal, mark, server_time, acts }))
     }
 }
 
@@ -74,12 +83,12 @@ impl PendingActs {
     /// Appends the acts to the journal after a commit. If the commit is in doubt, appends only acts that revoke rights,
     /// and without a mark. Appends nothing if the commit failed.
     pub(crate) fn append(self, done: &Result<(), StoreError>) {
-        let Self { journal, mark, mut acts } = self;
+        let Self { journal, mark, server_time, mut acts } = self;
         match done {
-            Ok(()) => journal.append(mark, &acts),
+            Ok(()) => journal.append(mark, server_time, &acts),
             Err(StoreError::InDoubt(_)) => {
                 acts.retain(JournaledAct::only_revokes);
-                journal.append(None, &acts);
+                journal.append(None, server_time, &acts);
             }
             Err(_) => {}
         }

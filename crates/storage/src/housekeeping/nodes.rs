@@ -2,7 +2,6 @@
 //! task uses to decide which rows have expired.
 
 use diesel::{
-    dsl::sql,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Text},
@@ -15,9 +14,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
         on_backend,
+        server_clock::server_clock,
         transaction::{Reader, Transaction},
     },
     rows::columns::{self, NumberRow},
@@ -119,17 +117,6 @@ impl Reader {
             };
             Ok(rows.into_iter().map(turn).collect())
         })
-    }
-}
-
-/// Returns the time of the database server's clock; `None` for SQLite, which has no server.
-pub(crate) fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
-    match conn {
-        AnyConnection::Postgres(conn) => {
-            let millis = sql::<BigInt>("(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
-            Ok(Some(Timestamp::from_millis(diesel::select(millis).get_result(conn)?)))
-        }
-        AnyConnection::Sqlite(_) => Ok(None),
     }
 }
 

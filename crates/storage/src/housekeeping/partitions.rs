@@ -23,8 +23,9 @@ use metrics::counter;
 use sealpost_domain::{EnvelopeId, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
-    housekeeping::nodes,
+    connection::{
+        AnyConnection, fault::Fault, server_clock::server_clock, transaction::Transaction,
+    },
     rows::columns,
     schema::partitions as p,
 };
@@ -79,7 +80,7 @@ impl Transaction {
         span: Duration,
     ) -> Result<bool, StoreError> {
         self.run(|conn| {
-            let Some(server) = nodes::server_clock(conn)? else { return Ok(false) };
+            let Some(server) = server_clock(conn)? else { return Ok(false) };
             let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
             let now = now.min(server);
             let envelopes = extend(pg, &ENVELOPES, now, span)?;

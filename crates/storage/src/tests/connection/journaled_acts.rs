@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use sealpost_domain::{
-    AccountSecrets, ApiTokenId, BadgeId, KeyStatus, Revocation,
+    AccountSecrets, ApiTokenId, BadgeId, KeyStatus, Revocation, Timestamp,
     ports::{
         ClosingExtent,
         Durability::{Durable, Relaxed},
@@ -23,6 +23,7 @@ use crate::{
 
 on_both!(
     each_act_is_recorded_with_a_rising_mark,
+    an_act_has_the_time_of_the_database_server,
     a_transaction_without_acts_has_no_mark,
     a_failed_or_rolled_back_transaction_records_nothing,
     a_relaxed_transaction_records_acts_without_a_mark,
@@ -33,7 +34,11 @@ on_both!(
 
 /// A revocation journal in memory instead of in a file. Each entry has the mark and the recorded acts.
 #[derive(Debug, Default)]
-struct Memory(Mutex<Vec<(Option<u64>, Vec<JournaledAct>)>>);
+struct Memory {
+    entries: Mutex<Vec<(Option<u64>, Vec<JournaledAct>)>>,
+    /// The server time of the newest entry.
+    newest: Mutex<Option<Timestamp>>,
+}
 
 impl Memory {
     fn attach(db: &Fixture) -> Arc<Self> {
@@ -43,7 +48,7 @@ impl Memory {
     }
 
     fn take(&self) -> Vec<(Option<u64>, Vec<JournaledAct>)> {
-        std::mem::take(&mut self.0.lock().unwrap())
+        std::mem::take(&mut self.entries.lock().unwrap())
     }
 }
 
@@ -52,8 +57,9 @@ impl RevocationJournal for Memory {
         Some(NAME.to_owned())
     }
 
-    fn append(&self, mark: Option<u64>, acts: &[JournaledAct]) {
-        self.0.lock().unwrap().push((mark, acts.to_vec()));
+    fn append(&self, mark: Option<u64>, server_time: Option<Timestamp>, acts: &[JournaledAct]) {
+        *self.newest.lock().unwrap() = server_time;
+        self.entries.lock().unwrap().push((mark, acts.to_vec()));
     }
 }
 
@@ -106,6 +112,17 @@ fn each_act_is_recorded_with_a_rising_mark(db: &Fixture) {
         db.write(Durable, |tx| act(tx)).unwrap();
         assert_eq!(journal.take(), [(Some(mark), expected)]);
         assert_eq!(db.journal_mark(NAME).unwrap(), Some(mark));
+    }
+}
+
+fn an_act_has_the_time_of_the_database_server(db: &Fixture) {
+    let journal = Memory::attach(db);
+    let server_time = || db.read(|reader| reader.shared_time(NO_SERVER)).unwrap();
+    for durability in [Durable, Relaxed] {
+        let (key, before) = (db.activate(), server_time());
+        db.write(durability, |tx| tx.revoke_key(&key.id, at(9))).unwrap();
+        let recorded = journal.newest.lock().unwrap().unwrap_or(NO_SERVER);
+        assert!((before..=server_time()).contains(&recorded), "{recorded:?}");
     }
 }
 
@@ -188,3 +205,5 @@ fn a_commit_in_doubt_records_only_revocations_and_without_a_mark() {
 }
 
 const NAME: &str = "0a";
+/// The result of `shared_time` for SQLite, which has no server.
+const NO_SERVER: Timestamp = Timestamp::from_millis(1);
