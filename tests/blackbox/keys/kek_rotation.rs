@@ -116,6 +116,13 @@ fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
     database.operate_refused(1, &["kek", "retire", "1"]);
     let entries = &database.operate(&["audit", "list", "--limit", "1"])["entries"];
     has(&entries[0], &json!({"action": "kek.retire", "subject": "kek:1"}));
+    // A server without the newest version can still write such a row. The command shows it, and a rotation encrypts it
+    // again.
+    database
+        .by_hand("UPDATE api_keys SET root = (SELECT root FROM kept WHERE kept.id = api_keys.id)");
+    let late = database.operate_refused(1, &["kek", "retire", "1"]);
+    assert!(late.contains("encrypts 1 rows (1 identities"), "{late}");
+    has(&database.operate(&["kek", "rotate"]), &json!({"version": 2, "roots": 1}));
     server.stop();
     // With its line, the version stays retired; without it, servers start.
     database.serve().stop();

@@ -1,6 +1,6 @@
 //! Checks the key-encryption keys against a database for diagnosis. Changes nothing.
 
-use sealpost_domain::{Wrapped, ports::Durability};
+use sealpost_domain::{Wrapped, ports::StoreError};
 use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
@@ -36,9 +36,11 @@ pub(crate) fn check_each_mark(
 /// Tries to decrypt the secrets of the first 200 identities and of the first 200 webhooks. Returns the text for the
 /// operator, and fails if a secret cannot be decrypted.
 pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<String, NodeError> {
-    let store: &Database = database;
-    let read = store.write(Durability::Relaxed, |tx| {
-        Ok((tx.roots_after(None, SAMPLE)?, tx.secrets_after(None, SAMPLE)?))
+    let read = database.read(|reader| {
+        Ok::<_, StoreError>((
+            reader.roots_after(None, SAMPLE)?,
+            reader.secrets_after(None, SAMPLE)?,
+        ))
     });
     let (roots, secrets) = read.map_err(database_error)?;
     let lost_roots = roots.iter().filter(|(id, row)| Root::unwrap(keyring, id, row).is_err());

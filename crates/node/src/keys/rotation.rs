@@ -8,12 +8,9 @@ mod key_file;
 
 use std::{sync::Arc, thread};
 
-use sealpost_domain::{
-    Wrapped,
-    ports::{Durability, StoreError},
-};
+use sealpost_domain::{Wrapped, ports::StoreError};
 use sealpost_service::{Operator, Rewrapped};
-use sealpost_storage::{Database, Transaction};
+use sealpost_storage::{Database, Reader};
 use sealpost_wallet::{KekProvider, Keyring, kek_version};
 
 use self::key_file::KeyFile;
@@ -103,12 +100,12 @@ fn not_extensible() -> NodeError {
 /// Returns `true` if a row is encrypted under an older version than `newest`. This happens after an interrupted
 /// rotation, or if an operator has added the newest version by hand.
 fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
-    let roots = any_older(database, newest, Transaction::roots_after)?;
-    let secrets = || any_older(database, newest, Transaction::secrets_after);
-    let issuer = || any_older(database, newest, Transaction::issuer_secrets_after);
+    let roots = any_older(database, newest, Reader::roots_after)?;
+    let secrets = || any_older(database, newest, Reader::secrets_after);
+    let issuer = || any_older(database, newest, Reader::issuer_secrets_after);
     let tags = || {
-        let count = |tx: &mut Transaction| tx.count_tags_before(newest);
-        database.write(Durability::Relaxed, count).map_err(database_error)
+        let count = |reader: &mut Reader| reader.count_tags_before(newest);
+        database.read(count).map_err(database_error)
     };
     Ok(roots || secrets()? || issuer()? || tags()? > 0)
 }
@@ -116,12 +113,11 @@ fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
 fn any_older<Id: Copy>(
     database: &Database,
     newest: u32,
-    read: impl Fn(&mut Transaction, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+    read: impl Fn(&mut Reader, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
 ) -> Result<bool, NodeError> {
-    let store: &Database = database;
     let mut after = None;
     loop {
-        let page = store.write(Durability::Relaxed, |tx| read(tx, after.as_ref(), PAGE));
+        let page = database.read(|reader| read(reader, after.as_ref(), PAGE));
         let page = page.map_err(database_error)?;
         let Some((last, _)) = page.last() else { return Ok(false) };
         after = Some(*last);

@@ -8,7 +8,11 @@ use diesel::{
 use sealpost_domain::ports::StoreError;
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     records::{accounts::account_content, api_tokens::ApiTokenRow, badges::BadgeRow},
     rows::{
         columns::{self, NumberRow},
@@ -94,7 +98,9 @@ impl Transaction {
         let last = rows.last().map(|row| row.id.clone());
         Ok(RetaggedPage { last, rows: u64::try_from(rows.len()).unwrap_or(u64::MAX), retagged })
     }
+}
 
+impl Reader {
     /// Counts the tags that were made under a version of the key-encryption key.
     pub fn count_tags_under(&mut self, version: u32) -> Result<u64, StoreError> {
         self.count_tags(version, version.saturating_add(1))

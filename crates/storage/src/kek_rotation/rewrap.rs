@@ -5,13 +5,18 @@ use diesel::prelude::*;
 use sealpost_domain::{IssuerKeyId, OwnedKey, Timestamp, WebhookId, Wrapped, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     query::row_lock::{Locked, RowLock},
     rows::{columns, retiring_secrets},
     schema::{api_keys as k, issuer_keys as i, kek_marks as m, kek_versions as v, webhooks as w},
 };
 
-impl Transaction {
+impl Reader {
     /// Reads up to `limit` encrypted roots (secrets of identities) of API keys with ids above `after`, ordered by id.
     pub fn roots_after(
         &mut self,
@@ -32,19 +37,6 @@ impl Transaction {
             })
             .collect()
         })
-    }
-
-    /// Replaces the encrypted root (secret of the identity) of an API key if it still equals `old`. Otherwise returns
-    /// `false`.
-    pub fn replace_root(
-        &mut self,
-        key: &OwnedKey,
-        old: &Wrapped,
-        new: &Wrapped,
-    ) -> Result<bool, StoreError> {
-        let same = k::table.find(key.id.to_string()).filter(k::root.eq(&old.0));
-        let update = diesel::update(same).set(k::root.eq(&new.0));
-        self.run(|conn| Ok(update.execute(conn)? == 1))
     }
 
     /// Reads the signing secrets of up to `limit` webhooks with ids above `after`, ordered by id. Includes replaced
@@ -71,19 +63,6 @@ impl Transaction {
         })
     }
 
-    /// Replaces an encrypted signing secret if it still equals `old`. Otherwise returns `false`. The webhook may have
-    /// several secrets: the current one, and replaced ones still in use.
-    pub fn replace_secret(
-        &mut self,
-        id: &WebhookId,
-        old: &Wrapped,
-        new: &Wrapped,
-    ) -> Result<bool, StoreError> {
-        let same = w::table.find(id.to_string()).filter(w::secret.eq(&old.0));
-        let update = diesel::update(same).set(w::secret.eq(&new.0));
-        self.run(|conn| Ok(update.execute(conn)? == 1 || replace_retiring(conn, id, old, new)?))
-    }
-
     /// Reads up to `limit` encrypted private keys of issuer keys with ids above `after`, ordered by id.
     pub fn issuer_secrets_after(
         &mut self,
@@ -100,6 +79,34 @@ impl Transaction {
             rows.map(|(id, secret)| Ok((columns::id(&id, "issuer key")?, Wrapped(secret))))
                 .collect()
         })
+    }
+}
+
+impl Transaction {
+    /// Replaces the encrypted root (secret of the identity) of an API key if it still equals `old`. Otherwise returns
+    /// `false`.
+    pub fn replace_root(
+        &mut self,
+        key: &OwnedKey,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = k::table.find(key.id.to_string()).filter(k::root.eq(&old.0));
+        let update = diesel::update(same).set(k::root.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
+    }
+
+    /// Replaces an encrypted signing secret if it still equals `old`. Otherwise returns `false`. The webhook may have
+    /// several secrets: the current one, and replaced ones still in use.
+    pub fn replace_secret(
+        &mut self,
+        id: &WebhookId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = w::table.find(id.to_string()).filter(w::secret.eq(&old.0));
+        let update = diesel::update(same).set(w::secret.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1 || replace_retiring(conn, id, old, new)?))
     }
 
     /// Replaces the encrypted private key of an issuer key if it still equals `old`. Otherwise returns `false`.

@@ -7,7 +7,7 @@ use sealpost_domain::{
     IssuerKeyId, OwnedKey, WebhookId, Wrapped,
     ports::{Durability, StoreError},
 };
-use sealpost_storage::{Retagging, TaggedTable, Transaction};
+use sealpost_storage::{Reader, Retagging, TaggedTable, Transaction};
 use sealpost_wallet::{IssuerSecret, Keyring, Root, WalletError, WebhookSecret, kek_version};
 use serde::Serialize;
 use serde_json::json;
@@ -45,21 +45,21 @@ impl Operator {
             progress(rows_read);
         };
         let roots = Column {
-            read: Transaction::roots_after,
+            read: Reader::roots_after,
             rewrap: |key: &OwnedKey, old: &Wrapped| {
                 Root::unwrap(keyring, key, old)?.wrap(keyring, key)
             },
             replace: Transaction::replace_root,
         };
         let secrets = Column {
-            read: Transaction::secrets_after,
+            read: Reader::secrets_after,
             rewrap: |id: &WebhookId, old: &Wrapped| {
                 WebhookSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
             },
             replace: Transaction::replace_secret,
         };
         let issuer_keys = Column {
-            read: Transaction::issuer_secrets_after,
+            read: Reader::issuer_secrets_after,
             rewrap: |id: &IssuerKeyId, old: &Wrapped| {
                 IssuerSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
             },
@@ -101,8 +101,8 @@ impl Operator {
     ) -> Result<u64, OperatorError> {
         let (mut after, mut adopted) = (None, 0);
         loop {
-            let read = |tx: &mut Transaction| tx.roots_after(after.as_ref(), PAGE);
-            let page = self.store.write(Durability::Relaxed, read)?;
+            let read = |reader: &mut Reader| reader.roots_after(after.as_ref(), PAGE);
+            let page = self.store.read(read)?;
             let Some((last, _)) = page.last() else { return Ok(adopted) };
             after = Some(*last);
             count(u64::try_from(page.len()).unwrap_or(u64::MAX));
@@ -143,14 +143,14 @@ impl Operator {
     ) -> Result<u64, OperatorError>
     where
         Id: Copy,
-        Read: Fn(&mut Transaction, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+        Read: Fn(&mut Reader, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
         Rewrap: Fn(&Id, &Wrapped) -> Result<Wrapped, WalletError>,
         Replace: Fn(&mut Transaction, &Id, &Wrapped, &Wrapped) -> Result<bool, StoreError>,
     {
         let (mut after, mut replaced) = (None, 0);
         loop {
-            let read = |tx: &mut Transaction| (column.read)(tx, after.as_ref(), PAGE);
-            let page = self.store.write(Durability::Relaxed, read)?;
+            let read = |reader: &mut Reader| (column.read)(reader, after.as_ref(), PAGE);
+            let page = self.store.read(read)?;
             let Some((last, _)) = page.last() else { return Ok(replaced) };
             after = Some(*last);
             count(u64::try_from(page.len()).unwrap_or(u64::MAX));
