@@ -9,6 +9,7 @@ import type {
   BadgeVerified,
   DeliveryView,
   DidDocument,
+  Enabled,
   EventKind,
   EvidenceView,
   Issued,
@@ -341,9 +342,9 @@ class Webhooks {
     await this.transport.call("POST /v1/webhooks/delete", { webhook_id: webhookId });
   }
 
-  /** Enables a webhook. Its waiting deliveries follow at once. */
-  async enable(webhookId: string): Promise<void> {
-    await this.transport.call("POST /v1/webhooks/enable", { webhook_id: webhookId });
+  /** Enables a webhook. Its pending deliveries follow at once; `due_now` is their number. */
+  async enable(webhookId: string): Promise<Enabled> {
+    return this.transport.call("POST /v1/webhooks/enable", { webhook_id: webhookId });
   }
 
   /** Replaces the secret. For a day, events carry signatures of both secrets. */

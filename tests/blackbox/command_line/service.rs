@@ -349,7 +349,8 @@ fn webhooks_are_changed_with_commands() {
     new.await_requests(2);
     assert!(old.requests().is_empty());
     assert_eq!(one(&["recover", &id, "--since", "2026-01-01", "--dry-run"])["matched"], 0);
-    assert_eq!(one(&["enable", &id])["due_now"], Value::Null);
+    let enabled = one(&["enable", &id]);
+    assert_eq!((&enabled["status"], &enabled["due_now"]), (&json!("enabled"), &json!(0)));
     let file = shell.config.path().join("secret");
     let rotated = one(&["rotate-secret", &id, "--secret-file", file.to_str().unwrap()]);
     let secret = fs::read_to_string(&file).unwrap();

@@ -84,8 +84,8 @@ impl Webhooks {
         self.0.call::<Value>(&request("/v1/webhooks/delete", webhook_id)?).await.map(drop)
     }
 
-    /// Enables a disabled webhook. The service sends its waiting deliveries at once.
-    pub async fn enable(&self, webhook_id: WebhookId) -> Result<WebhookView, ClientError> {
+    /// Enables a disabled webhook. The service sends its pending deliveries at once.
+    pub async fn enable(&self, webhook_id: WebhookId) -> Result<EnabledWebhook, ClientError> {
         self.0.call(&request("/v1/webhooks/enable", webhook_id)?).await
     }
 
@@ -192,6 +192,16 @@ pub struct UpdatedWebhook {
     pub webhook: WebhookView,
     /// A problem with the URL, such as a host name that does not resolve yet. `None` if there is none.
     pub warning: Option<String>,
+}
+
+/// The response to [`Webhooks::enable`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct EnabledWebhook {
+    /// The webhook after it was enabled.
+    #[serde(flatten)]
+    pub webhook: WebhookView,
+    /// Number of pending deliveries that this request made due now.
+    pub due_now: u64,
 }
 
 /// A webhook without its secret.

@@ -102,7 +102,7 @@ for webhook in client.webhooks.list():
 # [end]
 
 # [enableWebhook]
-client.webhooks.enable(webhook_id)
+print(client.webhooks.enable(webhook_id).due_now)
 # [end]
 
 # [listDeliveries]

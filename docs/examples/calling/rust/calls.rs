@@ -154,7 +154,7 @@ async fn webhooks(client: &Client, webhook_id: WebhookId) -> Result<(), Box<dyn 
     // [end]
 
     // [enableWebhook]
-    client.webhooks().enable(webhook_id).await?;
+    println!("{}", client.webhooks().enable(webhook_id).await?.due_now);
     // [end]
 
     // [rotateWebhookSecret]

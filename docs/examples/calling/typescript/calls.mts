@@ -97,7 +97,7 @@ for (const { webhook_id, url } of await client.webhooks.list()) console.log(webh
 // [end]
 
 // [enableWebhook]
-await client.webhooks.enable(webhookId);
+console.log((await client.webhooks.enable(webhookId)).due_now);
 // [end]
 
 // [listDeliveries]

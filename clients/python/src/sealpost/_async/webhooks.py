@@ -10,6 +10,7 @@ from ..model import UNSET, Unset
 from ..models import (
     DeleteWebhook,
     DeliveryView,
+    Enabled,
     EnableWebhook,
     EventKind,
     ListDeliveries,
@@ -77,9 +78,9 @@ class AsyncWebhooks:
         """Deletes a webhook and its deliveries."""
         await self._transport.call(operations.DELETE_WEBHOOK, DeleteWebhook(webhook_id=webhook_id))
 
-    async def enable(self, webhook_id: str) -> None:
-        """Enables a webhook. Its waiting deliveries follow at once."""
-        await self._transport.call(operations.ENABLE_WEBHOOK, EnableWebhook(webhook_id=webhook_id))
+    async def enable(self, webhook_id: str) -> Enabled:
+        """Enables a webhook. Its pending deliveries follow at once; `due_now` is their number."""
+        return await self._transport.call(operations.ENABLE_WEBHOOK, EnableWebhook(webhook_id=webhook_id))
 
     async def rotate_secret(self, webhook_id: str) -> WebhookSecretRotated:
         """Replaces the secret. For a day, events carry signatures of both secrets."""

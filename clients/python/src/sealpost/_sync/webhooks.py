@@ -11,6 +11,7 @@ from ..model import UNSET, Unset
 from ..models import (
     DeleteWebhook,
     DeliveryView,
+    Enabled,
     EnableWebhook,
     EventKind,
     ListDeliveries,
@@ -78,9 +79,9 @@ class Webhooks:
         """Deletes a webhook and its deliveries."""
         self._transport.call(operations.DELETE_WEBHOOK, DeleteWebhook(webhook_id=webhook_id))
 
-    def enable(self, webhook_id: str) -> None:
-        """Enables a webhook. Its waiting deliveries follow at once."""
-        self._transport.call(operations.ENABLE_WEBHOOK, EnableWebhook(webhook_id=webhook_id))
+    def enable(self, webhook_id: str) -> Enabled:
+        """Enables a webhook. Its pending deliveries follow at once; `due_now` is their number."""
+        return self._transport.call(operations.ENABLE_WEBHOOK, EnableWebhook(webhook_id=webhook_id))
 
     def rotate_secret(self, webhook_id: str) -> WebhookSecretRotated:
         """Replaces the secret. For a day, events carry signatures of both secrets."""
