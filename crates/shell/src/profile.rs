@@ -129,7 +129,15 @@ impl ProfileFile {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
             Err(error) => Err(fault(error)),
             // The empty file keeps other processes from creating the profile until this process has replaced the file.
-            Ok(_empty) => self.save(profile).inspect_err(|_cause| drop(fs::remove_file(&self.0))),
+            Ok(_empty) => self.save(profile).inspect_err(|_cause| self.remove_if_empty()),
+        }
+    }
+
+    /// Removes the file if it is empty. Keeps a file with secrets: the replacement can fail after it has written the
+    /// file, and then the file is the only copy.
+    fn remove_if_empty(&self) {
+        if fs::metadata(&self.0).is_ok_and(|file| file.len() == 0) {
+            drop(fs::remove_file(&self.0));
         }
     }
 
@@ -151,7 +159,9 @@ impl ProfileFile {
 
     fn create_folder(&self) -> io::Result<()> {
         let Some(folder) = self.0.parent() else { return Ok(()) };
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)
+        let missing: Vec<_> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        missing.into_iter().try_for_each(sync_folder_of)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -186,7 +196,7 @@ pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String
 }
 
 /// Replaces a file atomically. Only its owner can read and write the new file. If the path is a symbolic link, the link
-/// stays, and the file that it leads to is replaced.
+/// stays, and the file that it leads to is replaced. The new file is on the disk when this function returns.
 pub(crate) fn replace_private(file: &Path, content: &[u8]) -> io::Result<()> {
     let file = &fs::canonicalize(file).unwrap_or_else(|_missing| file.to_owned());
     let new = file.with_extension(format!("{}.new", std::process::id()));
@@ -194,7 +204,18 @@ pub(crate) fn replace_private(file: &Path, content: &[u8]) -> io::Result<()> {
     drop(fs::remove_file(&new));
     let written = create_private(&new).and_then(|created| fill(created, content));
     let replaced = written.and_then(|()| fs::rename(&new, file));
-    replaced.inspect_err(|_cause| drop(fs::remove_file(&new)))
+    replaced.inspect_err(|_cause| drop(fs::remove_file(&new)))?;
+    sync_folder_of(file)
+}
+
+/// Waits until the names of the files in the folder of `file` are on the disk. Without this, a crash of the machine can
+/// undo the creation or the replacement of a file. Does nothing on a file system that cannot sync folders.
+pub(crate) fn sync_folder_of(file: &Path) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match File::open(folder.unwrap_or(Path::new(".")))?.sync_all() {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced,
+    }
 }
 
 /// Creates a file that only its owner can read. Fails if the file exists.

@@ -60,14 +60,15 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates a folder with mode 0700. Fails if the path exists. If root runs the process, the owner of the parent becomes
-/// the owner of the folder.
+/// the owner of the folder. The name of the folder is on the disk when this function returns.
 pub fn create_new_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
     // Opens the folder without following links. The owner of the parent could meanwhile have replaced the folder by a
     // link to a folder of root.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::open(folder, flags, Mode::empty())?;
-    give_to_owner_of(&folder_of(folder), &File::from(made))
+    give_to_owner_of(&folder_of(folder), &File::from(made))?;
+    sync_folder_of(folder)
 }
 
 /// Returns the folder that contains a file.

@@ -1,9 +1,8 @@
 //! The folder of a witness: its keys, and for each log the checkpoint that it has cosigned last.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, Write as _},
-    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
@@ -29,8 +28,7 @@ impl WitnessState {
     /// Opens a folder. Creates the folder and the keys if there are none. Fails if another process has opened the
     /// folder.
     pub(super) fn open(name: &str, folder: &Path) -> Result<Self, NodeError> {
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| unusable(folder, error))?;
+        owned_file::create_folder(folder).map_err(|error| unusable(folder, error))?;
         let lock = regular_file::try_lock(&folder.join("lock"));
         let Some(lock) = lock.map_err(|error| unusable(folder, error))? else {
             return Err(NodeError::Start(Failure::new(format!(

@@ -22,7 +22,7 @@ use crate::{
     },
     error::ShellError,
     output,
-    profile::{create_private, fill},
+    profile::{create_private, fill, sync_folder_of},
 };
 
 pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Result<(), ShellError> {
@@ -139,6 +139,7 @@ async fn make_secret<T: Serialize>(
     let mut response = called.inspect_err(|_failed| drop(fs::remove_file(&file)))?;
     let secret = secret_of(&mut response);
     let filled = fill(created, format!("{secret}\n").as_bytes());
+    let filled = filled.and_then(|()| sync_folder_of(&file));
     if filled.is_ok() {
         *secret = format!("in {}", file.display());
     }
