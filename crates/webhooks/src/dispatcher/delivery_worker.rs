@@ -115,6 +115,7 @@ impl DeliveryWorker {
                 message = self.context.inbox.recv() => match message {
                     Some(WorkerMessage::Deliver(deliveries)) => self.accept(deliveries),
                     Some(WorkerMessage::Connect(relays)) => self.reconnect(&relays),
+                    Some(WorkerMessage::Disconnect(relays)) => self.disconnect(&relays),
                     Some(WorkerMessage::Refresh(refresh)) => self.refresh(refresh),
                     Some(WorkerMessage::Stop) | None => break,
                 },
@@ -144,6 +145,11 @@ impl DeliveryWorker {
 
     fn reconnect(&mut self, relays: &[WebhookId]) {
         self.targets.reconnect(relays, self.context.clock.now());
+        self.expedite();
+    }
+
+    fn disconnect(&mut self, relays: &[WebhookId]) {
+        self.targets.disconnect(relays, self.context.clock.now());
         self.expedite();
     }
 

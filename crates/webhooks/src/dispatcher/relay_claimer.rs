@@ -76,6 +76,8 @@ impl RelayClaimer {
             return Ok(None);
         }
         let (relays, now) = (Arc::clone(&self.shared.relays), self.clock.now());
+        // Reports ended connections first, because a receiver may have connected again.
+        self.workers.disconnect(relays.take_detached().into_iter().collect());
         let attached = relays.take_attached();
         self.workers.connect(attached.iter().copied().collect());
         self.backlog.extend(attached);

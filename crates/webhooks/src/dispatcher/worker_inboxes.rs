@@ -17,6 +17,8 @@ pub(super) enum WorkerMessage {
     Deliver(Vec<LeasedDelivery>),
     /// Reports that the receivers of these [relays](crate::relay) have connected to this node.
     Connect(Vec<WebhookId>),
+    /// Reports that the last connections of these [relays](crate::relay) to this node have ended.
+    Disconnect(Vec<WebhookId>),
     /// Replaces the targets of webhooks with queued deliveries, because these targets were read again.
     Refresh(TargetRefresh),
     /// Asks the worker to start no more requests.
@@ -74,9 +76,17 @@ impl WorkerInboxes {
     }
 
     pub(super) fn connect(&self, relays: Vec<WebhookId>) {
+        self.report(relays, WorkerMessage::Connect);
+    }
+
+    pub(super) fn disconnect(&self, relays: Vec<WebhookId>) {
+        self.report(relays, WorkerMessage::Disconnect);
+    }
+
+    fn report(&self, relays: Vec<WebhookId>, message: fn(Vec<WebhookId>) -> WorkerMessage) {
         for (inbox, relays) in self.inboxes.iter().zip(self.partition(relays, |id| *id)) {
             if !relays.is_empty() {
-                drop(inbox.send(WorkerMessage::Connect(relays)));
+                drop(inbox.send(message(relays)));
             }
         }
     }

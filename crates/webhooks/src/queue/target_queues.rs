@@ -243,13 +243,26 @@ impl TargetQueues {
     /// Their deferred deliveries become due now. All other relays keep their health.
     pub(crate) fn reconnect(&mut self, relays: &[WebhookId], now: Timestamp) {
         for id in relays {
-            if let Some(state) = self.by_id.get_mut(id)
-                && state.breaker.health() == TargetHealth::Unresponsive
-            {
-                state.breaker = CircuitBreaker::default();
-                self.expedite_deferred(*id, Some(BreakerTransition::Closed), now);
-                self.give_turn(*id);
-            }
+            self.reset_unresponsive(*id, self.bounds.expedite_max, now);
+        }
+    }
+
+    /// Like [`reconnect`](Self::reconnect), for relays whose last connection to this node has ended. The receiver may
+    /// connect to another node, which does not know the deferred deliveries. Therefore all that this node tracks become
+    /// due now, and then wait in the database for a connection.
+    pub(crate) fn disconnect(&mut self, relays: &[WebhookId], now: Timestamp) {
+        for id in relays {
+            self.reset_unresponsive(*id, usize::MAX, now);
+        }
+    }
+
+    fn reset_unresponsive(&mut self, id: WebhookId, expedite_max: usize, now: Timestamp) {
+        if let Some(state) = self.by_id.get_mut(&id)
+            && state.breaker.health() == TargetHealth::Unresponsive
+        {
+            state.breaker = CircuitBreaker::default();
+            self.expedite_up_to(expedite_max, id, now);
+            self.give_turn(id);
         }
     }
 

@@ -22,6 +22,8 @@ struct State {
     by_webhook: HashMap<WebhookId, Vec<RelayConnectionId>>,
     /// Webhooks with a new connection. Their waiting deliveries must be claimed.
     attached: HashSet<WebhookId>,
+    /// Webhooks whose last connection to this node has ended. Their deliveries must be passed to other nodes.
+    detached: HashSet<WebhookId>,
     is_stopping: bool,
 }
 
@@ -77,6 +79,12 @@ impl RelayHub {
     pub(crate) fn take_attached(&self) -> HashSet<WebhookId> {
         mem::take(&mut self.0.lock().attached)
     }
+
+    /// Returns the webhooks whose last connection to this node has ended since the last call. Such a webhook can have a
+    /// new connection by now.
+    pub(crate) fn take_detached(&self) -> HashSet<WebhookId> {
+        mem::take(&mut self.0.lock().detached)
+    }
 }
 
 impl SentDelivery {
@@ -122,6 +130,7 @@ impl Relays for RelayHub {
             of_webhook.retain(|other| *other != id);
             if of_webhook.is_empty() {
                 state.by_webhook.remove(&connection.webhook_id);
+                state.detached.insert(connection.webhook_id);
             }
         }
     }

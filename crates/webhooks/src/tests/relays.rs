@@ -1,12 +1,15 @@
 //! Tests of deliveries to relays: receivers that open connections to the service.
 
-use std::sync::{
-    Arc, Mutex,
-    mpsc::{Receiver, Sender, channel},
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
 };
 
 use sealpost_domain::{
-    Outcome, OwnEventId, RELAY_URL, Target, TestEvent, TestResult,
+    DeliveryId, Outcome, OwnEventId, RELAY_URL, Target, TestEvent, TestResult,
     ports::{
         Dispatch as _, RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays,
     },
@@ -14,7 +17,7 @@ use sealpost_domain::{
 
 use super::{
     fixture::{Fixture, SECRET, settings, target},
-    memory_outbox::{NOW, account_of, webhook_id},
+    memory_outbox::{MemoryOutbox, NOW, account_of, webhook_id},
 };
 
 /// The receiving side of a connection.
@@ -130,32 +133,63 @@ fn a_later_connection_gets_unanswered_deliveries_in_the_same_order() {
     assert_eq!(again, sent);
 }
 
-#[test]
-fn a_relay_that_connects_again_gets_its_deferred_deliveries_at_once() {
-    let fixture = Fixture::start(settings());
+/// Opens the circuit breaker of the relay, whose receiver does not respond. Returns the connection and a deferred
+/// delivery.
+fn hang(fixture: &Fixture) -> (Connection, DeliveryId) {
     let relays = fixture.dispatcher.relays();
     // The first delivery waits for the connection, so it arrives after the worker has reset the circuit breaker.
     let waiting = fixture.submit(&relay(), 0);
     fixture.outbox.wait_until(|state| state.rows[&waiting].awaits_relay.then_some(()));
-    let first = connect(relays, 1, 1);
+    let connection = connect(relays, 1, 1);
     for envelope in 0..5 {
         if envelope > 0 {
             fixture.submit(&relay(), envelope);
         }
-        let delivery = first.frames.recv().unwrap().delivery;
+        let delivery = connection.frames.recv().unwrap().delivery;
         // An answer without a status counts as no response. Five of them open the circuit breaker.
         let answer = RelayAnswer { delivery, status: None, retry_after: None, body: None };
-        assert!(relays.answer(first.id, answer));
+        assert!(relays.answer(connection.id, answer));
         fixture.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
     }
     let id = fixture.submit(&relay(), 5);
     fixture.outbox.wait_until(|state| (state.rows[&id].released == 1).then_some(()));
+    (connection, id)
+}
+
+/// Answers the next `count` deliveries, and returns the ids of their events.
+fn answer_next(connection: &Connection, relays: &dyn Relays, count: usize) -> HashSet<String> {
+    let next = |_| {
+        let frame = connection.frames.recv_timeout(PATIENCE).unwrap();
+        assert!(connection.answer(relays, &frame, 200));
+        frame.headers.into_iter().find(|(name, _)| name == "webhook-id").unwrap().1
+    };
+    (0..count).map(next).collect()
+}
+
+#[test]
+fn a_relay_that_connects_again_gets_its_deferred_deliveries_at_once() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    let (first, id) = hang(&fixture);
     relays.detach(first.id);
     let second = connect(relays, 2, 1);
-    let frame = second.frames.recv_timeout(PATIENCE).unwrap();
-    assert!(frame.headers.contains(&("webhook-id".to_owned(), id.event_id.to_string())));
-    assert!(second.answer(relays, &frame, 200));
+    assert_eq!(answer_next(&second, relays, 1), HashSet::from([id.event_id.to_string()]));
     fixture.outbox.wait_for_results(6);
+}
+
+#[test]
+fn a_relay_that_connects_to_another_node_gets_its_deferred_deliveries_at_once() {
+    let outbox = Arc::<MemoryOutbox>::default();
+    let [one, other] = [(); 2].map(|()| Fixture::start_on(settings(), Arc::clone(&outbox)));
+    let (hung, deferred) = hang(&one);
+    one.dispatcher.relays().detach(hung.id);
+    let relays = other.dispatcher.relays();
+    let connection = connect(relays, 2, 1);
+    // The circuit breaker of the first node does not defer later deliveries either.
+    let later = one.submit(&relay(), 6);
+    let expected = [deferred, later].map(|id| id.event_id.to_string());
+    assert_eq!(answer_next(&connection, relays, 2), HashSet::from(expected));
+    outbox.wait_for_results(7);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Makes deferred deliveries (those that returned to the database without an attempt) due earlier: after a response
-//! from their target, after a new connection of their relay, or as the next probe.
+//! from their target, after a connection of their relay has begun or ended, or as the next probe.
 
 use std::mem;
 
@@ -34,8 +34,7 @@ impl TargetQueues {
         mem::take(&mut self.expedited)
     }
 
-    /// Makes deferred deliveries of a target due now, because the target has responded, or is a relay with a new
-    /// connection.
+    /// Makes deferred deliveries of a target due now, because the target has responded.
     ///
     /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
     /// others. An unstable target therefore causes little work in the database. A response that closes the breaker
@@ -49,6 +48,11 @@ impl TargetQueues {
     ) {
         let is_closed = transition == Some(BreakerTransition::Closed);
         let max = if is_closed { self.bounds.expedite_max } else { self.in_flight_per_target };
+        self.expedite_up_to(max, id, now);
+    }
+
+    /// Makes up to `max` deferred deliveries of a target due now.
+    pub(super) fn expedite_up_to(&mut self, max: usize, id: WebhookId, now: Timestamp) {
         let is_deferred = |(delivery, deferral): &mut (LeasedDelivery, Deferral)| {
             delivery.target.webhook_id == id && deferral.from > now
         };

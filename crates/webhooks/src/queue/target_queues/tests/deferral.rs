@@ -129,6 +129,21 @@ fn a_relay_that_connects_again_gets_its_deferred_deliveries() {
 }
 
 #[test]
+fn all_deferred_deliveries_of_a_relay_that_leaves_are_due_at_once() {
+    let mut targets = targets(8, 512);
+    for _ in 0..5 {
+        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
+    }
+    let more_than_a_response_expedites = targets.bounds.expedite_max + 1;
+    push_all(&mut targets, 1, 0..u32::try_from(more_than_a_response_expedites).unwrap());
+    release(&mut targets, NOW);
+    targets.disconnect(&[webhook_id(1)], NOW);
+    assert_eq!(targets.take_expedited().len(), more_than_a_response_expedites);
+    push(&mut targets, 1, 9_000);
+    assert_eq!(ids(&start(&mut targets)), [webhook_id(1)], "no open breaker defers the delivery");
+}
+
+#[test]
 fn deliveries_that_are_queued_again_have_the_order_of_their_leases() {
     let mut targets = targets(8, 512);
     let after = |seconds| NOW.plus(Duration::from_secs(seconds));
