@@ -30,7 +30,7 @@ pub use response::{
 pub use settings::ApiSettings;
 pub use state::ApiState;
 pub use throttle::{
-    SessionOrAccount, Throttle, admit_activation, admit_ending, admit_repetition,
-    admit_secret_change, admit_sign_up, admit_test, log_in, recover, session_and_account,
+    SessionOrAccount, Throttle, admit_activation, admit_repetition, admit_secret_change,
+    admit_sign_up, admit_test, log_in, recover, run_ending, session_and_account,
     verify_login_secret,
 };

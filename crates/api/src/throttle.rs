@@ -15,6 +15,7 @@
 //! A request that is refused before any look-up does not count.
 
 mod counter;
+mod secret_verification;
 
 use std::{
     hash::Hash,
@@ -25,132 +26,16 @@ use std::{
 
 use actix_web::{HttpRequest, rt};
 use ipnet::IpNet;
-use sealpost_domain::{AccountId, Code, Refusal, TokenHash};
-use sealpost_service::{AccountSession, Error, LoggedIn, Login, Recovery, SecretsReplaced};
+use sealpost_domain::{AccountId, Refusal, TokenHash};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    request::{SessionRequest, client_address, request_source},
+    request::{SessionRequest, client_address},
     response::Problem,
     state::ApiState,
 };
 pub use counter::{SessionOrAccount, Throttle};
-
-/// Logs in through the API or a page. A wrong secret counts against the client address. A right secret counts against
-/// the pair of client address and account, so that logins to other accounts cannot use up this limit.
-pub async fn log_in(
-    app: &ApiState,
-    request: &HttpRequest,
-    login: Login,
-) -> Result<LoggedIn, Problem> {
-    login.check()?;
-    let source = request_source(app, request);
-    let (sealpost, client_source) = (Arc::clone(&app.sealpost), source.clone());
-    let verified = async move {
-        let account = sealpost.accounts.verify_login(&login, &client_source).await?;
-        Ok::<_, Error>((account, login))
-    };
-    let (account, login) = verify_secret(app, request, verified).await?;
-    let client = client_of(app, request)?;
-    let keys = networks(client).map(|(network, factor)| ((network, account), factor));
-    admit_address(app, client, &app.logins, keys)?;
-    Ok(app.sealpost.accounts.login(login, source).await?)
-}
-
-/// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret. A right
-/// code counts against the account, like a rotation of the login secret, because it replaces this secret.
-pub async fn recover(
-    app: &ApiState,
-    request: &HttpRequest,
-    recovery: Recovery,
-) -> Result<SecretsReplaced, Problem> {
-    recovery.check()?;
-    let source = request_source(app, request);
-    let (sealpost, client_source) = (Arc::clone(&app.sealpost), source.clone());
-    let verified = async move {
-        let account = sealpost.accounts.verify_recovery(&recovery, &client_source).await?;
-        Ok::<_, Error>((account, recovery))
-    };
-    let (account, recovery) = verify_secret(app, request, verified).await?;
-    admit_account(&app.secret_changes, account)?;
-    Ok(app.sealpost.accounts.recover(recovery, source).await?)
-}
-
-/// Verifies the login secret in a request of a session, and fails if the secret is wrong. A wrong secret counts against
-/// the client address, like a failed login. The activity of the account also records a wrong secret, with `attempted`:
-/// the action that needs the secret.
-pub async fn verify_login_secret(
-    app: &ApiState,
-    request: &HttpRequest,
-    session: &AccountSession,
-    login_secret: &str,
-    attempted: &'static str,
-) -> Result<(), Problem> {
-    let (sealpost, source) = (Arc::clone(&app.sealpost), request_source(app, request));
-    let (session, login_secret) = (*session, login_secret.to_owned());
-    let verified = async move {
-        sealpost.accounts.verify_login_secret(&session, &login_secret, &source, attempted).await
-    };
-    verify_secret(app, request, verified).await
-}
-
-/// Awaits `verified`, the verification of a secret. A wrong secret counts against the client address. If the address
-/// has reached its limit of wrong secrets, a wrong secret fails with the refusal of the limit.
-///
-/// The right secret is accepted even over the limit, so an attacker cannot lock out a user who shares the address. Over
-/// the limit, only a few verifications run at the same time, which slows guesses. More protection is not needed: a
-/// secret has 256 random bits, and a guess costs only one look-up and a hash.
-async fn verify_secret<T: 'static>(
-    app: &ApiState,
-    request: &HttpRequest,
-    verified: impl Future<Output = Result<T, Error>> + 'static,
-) -> Result<T, Problem> {
-    let client = client_of(app, request)?;
-    let (throttle, slots) = (&app.wrong_secrets, &app.secret_slots);
-    let (verified, is_uncounted) = verify_counted(throttle, slots, client, verified).await?;
-    if is_uncounted {
-        admit_address(app, client, throttle, networks(client))?;
-    }
-    Ok(verified?)
-}
-
-/// Counts a secret as wrong, awaits its verification, and reverses the count unless the secret is wrong. A cancelled
-/// request therefore counts as wrong, so that a client cannot avoid the limit by closing each connection early. If the
-/// limit is already reached, counts nothing, and waits for a slot before the verification. Returns the result of the
-/// verification, and true if the secret is wrong but was not counted.
-async fn verify_counted<T: 'static>(
-    throttle: &Throttle,
-    slots: &Arc<Semaphore>,
-    client: IpAddr,
-    verified: impl Future<Output = Result<T, Error>> + 'static,
-) -> Result<(Result<T, Error>, bool), Problem> {
-    let counted_at = Instant::now();
-    let is_counted = throttle.admit(networks(client), 1, counted_at).is_ok();
-    let slot = if is_counted { None } else { Arc::clone(slots).acquire_owned().await.ok() };
-    let verified = run_to_end(slot, verified).await?;
-    let is_wrong = verified.as_ref().is_err_and(|error| {
-        let code = error.refusal().map(Refusal::code);
-        matches!(code, Some(Code::ActivationRefused | Code::Unauthorized))
-    });
-    if is_counted && !is_wrong {
-        throttle.refund(networks(client), counted_at);
-    }
-    Ok((verified, is_wrong && !is_counted))
-}
-
-/// Runs `work` to its end, even if the request is cancelled because the client closes the connection. Keeps `slot`
-/// until the end of `work`. Work on a blocking thread cannot be cancelled, so an earlier release of the slot would let
-/// too many requests run at the same time.
-pub(crate) async fn run_to_end<T: 'static>(
-    slot: Option<OwnedSemaphorePermit>,
-    work: impl Future<Output = T> + 'static,
-) -> Result<T, Problem> {
-    let work = async move {
-        let _slot = slot;
-        work.await
-    };
-    rt::spawn(work).await.map_err(|_panicked| Problem::Lost)
-}
+pub use secret_verification::{admit_sign_up, log_in, recover, verify_login_secret};
 
 /// The key under which sign-ins are counted: the name of an operator, or `None` for all unknown names together.
 pub(crate) type OperatorName = Option<String>;
@@ -171,22 +56,6 @@ pub(crate) fn admit_sign_in(
 pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     let client = client_of(app, request)?;
     admit_address(app, client, &app.activations, networks(client))
-}
-
-/// Counts an activation that creates an account. Fails if the client address has reached its limit of activations. Also
-/// fails if sign-up needs an invite and the invite is wrong. A wrong invite counts as a wrong secret, not as an
-/// activation.
-pub async fn admit_sign_up(
-    app: &ApiState,
-    request: &HttpRequest,
-    invite: Option<&str>,
-) -> Result<(), Problem> {
-    if let Some(invite) = app.sealpost.accounts.needed_invite(invite)? {
-        let sealpost = Arc::clone(&app.sealpost);
-        let verified = async move { sealpost.accounts.verify_invite(invite).await };
-        verify_secret(app, request, verified).await?;
-    }
-    admit_activation(app, request)
 }
 
 /// Counts a form that a client without a session submits again. The server then looks up the result of the first
@@ -233,13 +102,43 @@ pub fn session_and_account(
     keys.into_iter()
 }
 
-/// Counts a request that ends sessions, tokens or keys, or that shows the page for this purpose. Never refuses the
-/// request. If the session is below its limit, returns `None`. Otherwise waits for a slot and returns the slot. The
-/// caller must keep the slot until the end of the request.
-pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSemaphorePermit> {
-    let admitted = app.endings.admit(std::iter::once((session, 1)), 1, Instant::now());
-    let slots = Arc::clone(&app.ending_slots);
-    if admitted.is_err() { slots.acquire_owned().await.ok() } else { None }
+/// Runs `work` for a request that ends sessions, tokens or keys, or that shows the page for this purpose. Counts the
+/// request against the limit of its session, but never refuses the request. Over the limit, waits for one of a few
+/// slots first, and keeps the slot until the end of `work`.
+///
+/// `work` runs to its end, also if the request is cancelled because the client closes the connection. Fails only if
+/// `work` panics or the server stops.
+pub async fn run_ending<T: 'static>(
+    app: &ApiState,
+    session: TokenHash,
+    work: impl Future<Output = T> + 'static,
+) -> Result<T, Problem> {
+    run_counted(&app.endings, &app.ending_slots, session, work).await
+}
+
+async fn run_counted<T: 'static>(
+    throttle: &Throttle<TokenHash>,
+    slots: &Arc<Semaphore>,
+    session: TokenHash,
+    work: impl Future<Output = T> + 'static,
+) -> Result<T, Problem> {
+    let admitted = throttle.admit(std::iter::once((session, 1)), 1, Instant::now());
+    let slot = if admitted.is_ok() { None } else { Arc::clone(slots).acquire_owned().await.ok() };
+    run_to_end(slot, work).await
+}
+
+/// Runs `work` to its end, even if the request is cancelled because the client closes the connection. Keeps `slot`
+/// until the end of `work`. Work on a blocking thread cannot be cancelled, so an earlier release of the slot would let
+/// too many requests run at the same time.
+async fn run_to_end<T: 'static>(
+    slot: Option<OwnedSemaphorePermit>,
+    work: impl Future<Output = T> + 'static,
+) -> Result<T, Problem> {
+    let work = async move {
+        let _slot = slot;
+        work.await
+    };
+    rt::spawn(work).await.map_err(|_panicked| Problem::Lost)
 }
 
 /// Counts a rotation of the login secret, after the current secret was verified. Fails if the account has reached its
@@ -359,48 +258,14 @@ mod tests {
     }
 
     #[test]
-    fn only_wrong_secrets_count() {
-        rt::System::new().block_on(async {
-            let (throttle, slots) = (Throttle::new(1), Arc::new(Semaphore::new(1)));
-            let client: IpAddr = "192.0.2.1".parse().unwrap();
-            let verify = async |verified: Result<(), Error>| {
-                verify_counted(&throttle, &slots, client, std::future::ready(verified))
-                    .await
-                    .map(|(verified, is_uncounted)| (verified.is_ok(), is_uncounted))
-                    .unwrap()
-            };
-            let wrong = || Err(Error::Refused(Refusal::Unauthorized("wrong")));
-            assert_eq!(verify(Ok(())).await, (true, false));
-            assert_eq!(verify(Err(Error::Lost)).await, (false, false));
-            assert_eq!(verify(wrong()).await, (false, false));
-            assert_eq!(verify(wrong()).await, (false, true));
-            assert_eq!(verify(Ok(())).await, (true, false));
-        });
-    }
-
-    #[test]
-    fn a_cancelled_verification_counts() {
-        rt::System::new().block_on(async {
-            let (throttle, slots) = (Throttle::new(1), Arc::new(Semaphore::new(1)));
-            let client: IpAddr = "192.0.2.1".parse().unwrap();
-            {
-                let never = std::future::pending::<Result<(), Error>>();
-                let mut request = pin!(verify_counted(&throttle, &slots, client, never));
-                let mut cx = Context::from_waker(Waker::noop());
-                assert!(request.as_mut().poll(&mut cx).is_pending());
-            }
-            assert!(throttle.wait(networks(client), 1, Instant::now()).is_some());
-        });
-    }
-
-    #[test]
     fn a_cancelled_request_keeps_its_slot_until_the_work_ends() {
         rt::System::new().block_on(async {
-            let slots = Arc::new(Semaphore::new(1));
+            let (throttle, slots) = (Throttle::new(1), Arc::new(Semaphore::new(1)));
+            let session = TokenHash([7; 32]);
+            assert!(run_counted(&throttle, &slots, session, async {}).await.is_ok());
             let (finish, finished) = oneshot::channel::<()>();
             {
-                let slot = Arc::clone(&slots).try_acquire_owned().unwrap();
-                let mut request = pin!(run_to_end(Some(slot), finished));
+                let mut request = pin!(run_counted(&throttle, &slots, session, finished));
                 let mut cx = Context::from_waker(Waker::noop());
                 assert!(request.as_mut().poll(&mut cx).is_pending());
             }

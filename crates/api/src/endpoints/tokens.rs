@@ -152,13 +152,12 @@ async fn revoke(
     request: SessionRequest<RevokeTokenRequest>,
 ) -> JsonResponse<ApiTokenRevoked> {
     ask_in_session(&app, request, async |_, session, body| {
-        let slot = throttle::admit_ending(&app, session.token_hash()).await;
         let (sealpost, session) = (Arc::clone(&app.sealpost), *session);
         let source = request_source(&app, &http);
         let revoked = async move {
             sealpost.accounts.revoke_api_token(&session, body.token_id, source).await
         };
-        Ok(throttle::run_to_end(slot, revoked).await??)
+        Ok(throttle::run_ending(&app, session.token_hash(), revoked).await??)
     })
     .await
 }

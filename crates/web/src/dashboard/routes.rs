@@ -29,14 +29,14 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
                 .route(post(p::recover::submit)),
         )
         .service(at("/dashboard/recovered", "GET").route(web::get().to(p::recover::show_recovered)))
-        .service(at("/dashboard/sign-out", "POST").route(post(p::account::sign_out)))
+        .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
         .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
         .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
         .service(at("/dashboard/activity", "GET").route(web::get().to(p::activity::show)))
         .service(
             at("/dashboard/account/close", "GET, POST")
                 .route(web::get().to(p::close_account::show))
-                .route(post(p::close_account::submit)),
+                .route(web::post().to(p::close_account::submit)),
         )
         .service(
             at("/dashboard/account/export", "GET, POST")
@@ -50,12 +50,12 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/account/sessions", "GET, POST")
                 .route(web::get().to(p::account::ask_sessions))
-                .route(post(p::account::end_session)),
+                .route(web::post().to(p::account::end_session)),
         )
         .service(
             at("/dashboard/account/secret", "GET, POST")
                 .route(web::get().to(p::account::ask_secrets))
-                .route(post(p::account::replace_secrets)),
+                .route(web::post().to(p::account::replace_secrets)),
         )
         .service(
             at("/dashboard/account/secrets", "GET").route(web::get().to(p::account::show_secrets)),
@@ -66,7 +66,9 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
                 .route(post(p::tokens::create)),
         )
         .service(at("/dashboard/tokens/{token}", "GET").route(web::get().to(p::tokens::show_token)))
-        .service(at("/dashboard/tokens/{token}/revoke", "POST").route(post(p::tokens::revoke)))
+        .service(
+            at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
+        )
         .configure(list_routes)
         .configure(key_routes)
         .service(
@@ -102,7 +104,7 @@ fn key_routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/keys/{key}/revoke", "GET, POST")
                 .route(web::get().to(p::revoke::show))
-                .route(post(p::revoke::submit)),
+                .route(web::post().to(p::revoke::submit)),
         )
         .service(
             at("/dashboard/keys/{key}/senders", "GET, POST")
@@ -170,7 +172,9 @@ fn query_config() -> web::QueryConfig {
     })
 }
 
-/// Returns the route of a form, whose handler runs to its end: see [`Detached`].
+/// Returns the route of a form, whose handler runs to its end: see [`Detached`]. The handlers of forms that end sessions,
+/// tokens or keys are not detached, because [`EndingUser::run`] runs their work to its end. A handler that still waits
+/// for a slot ends with the connection.
 pub(crate) fn post<H, Args>(handler: H) -> Route
 where
     H: Handler<Args>,

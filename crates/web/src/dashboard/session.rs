@@ -12,14 +12,13 @@ use actix_web::{
     web,
 };
 use futures_util::future::LocalBoxFuture;
-use sealpost_api::{admit_ending, request_source, session_and_account, verify_login_secret};
+use sealpost_api::{request_source, run_ending, session_and_account, verify_login_secret};
 use sealpost_domain::{AccountId, ApiKeyId, Code, RequestSource};
 use sealpost_service::{
     AccountSession, Actor, ConfirmationFault, Error, Limited, Owner, ProvenOwner, Sealpost,
     form_token,
 };
 use subtle::ConstantTimeEq as _;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     forms::{Form, Rejection, same_site::is_same_site},
@@ -49,13 +48,23 @@ pub(super) struct SignedInUser {
 pub(super) struct EndingUser(SignedInUser);
 
 impl EndingUser {
-    /// Returns the user, and a slot if the session has sent many such requests recently. In this case, waits until a
-    /// slot is free, and the caller must keep the slot until the end of the request. Otherwise the slot is `None`.
+    /// Runs `work`, which creates the response. If the session has sent many such requests, waits for a slot first, and
+    /// keeps the slot until the end of `work`. `work` runs to its end, also if the browser closes the connection.
     ///
     /// Called after the form was read, so that a client that sends slowly occupies no slot.
-    pub(super) async fn start(&self) -> (&SignedInUser, Option<OwnedSemaphorePermit>) {
+    pub(super) async fn run<T: 'static, Work>(
+        self,
+        work: impl FnOnce(SignedInUser) -> Work,
+    ) -> Result<T, PageResponse>
+    where
+        Work: Future<Output = Result<T, PageResponse>> + 'static,
+    {
         let Self(user) = self;
-        (user, admit_ending(&user.app.api, user.session.token_hash()).await)
+        let (app, session) = (user.app.clone(), user.session.token_hash());
+        let done = run_ending(&app.api, session, work(user)).await;
+        done.unwrap_or_else(|_lost| {
+            Err(PageResponse::service_error(Frame::public(&app.site), &Error::Lost))
+        })
     }
 }
 

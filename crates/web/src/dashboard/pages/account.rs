@@ -52,22 +52,28 @@ pub(super) struct SecretsPage<'a> {
 }
 
 pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    let main = AccountPage {
-        base: user.base(),
-        form_token: &user.form_token,
-        account_id: user.account_id(),
-        now: user.app.api.clock.now(),
-        sessions: user.ask(async |owner| owner.sessions().await).await?,
-    };
-    Ok(PageResponse::ok(user.frame(), "Account", &main))
+    ending
+        .run(|user| async move {
+            let main = AccountPage {
+                base: user.base(),
+                form_token: &user.form_token,
+                account_id: user.account_id(),
+                now: user.app.api.clock.now(),
+                sessions: user.ask(async |owner| owner.sessions().await).await?,
+            };
+            Ok(PageResponse::ok(user.frame(), "Account", &main))
+        })
+        .await
 }
 
 /// Ends the session of this browser.
 pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    user.check(&form)?;
-    log_out(user, Scope::Session, SIGNED_OUT).await
+    ending
+        .run(|user| async move {
+            user.check(&form)?;
+            log_out(&user, Scope::Session, SIGNED_OUT).await
+        })
+        .await
 }
 
 /// Ends the session of this browser or all sessions, and shows `notice` on the sign-in page.
@@ -85,8 +91,7 @@ async fn log_out(
 
 /// Asks for confirmation before all sessions are ended.
 pub(crate) async fn ask_sessions(ending: EndingUser) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    ask(user, &SIGN_OUT_EVERYWHERE, Draft::default()).await
+    ending.run(|user| async move { ask(&user, &SIGN_OUT_EVERYWHERE, Draft::default()).await }).await
 }
 
 /// Ends one session, or all sessions of the account.
@@ -95,25 +100,28 @@ pub(crate) async fn end_session(
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    user.check(&form)?;
-    let name = form.text("session").to_owned();
-    if name == EVERY_SESSION {
-        if let Err(rejection) = user.confirm(&request, &form).await? {
-            let draft = Draft::rejected(&form, &rejection);
-            return ask(user, &SIGN_OUT_EVERYWHERE, draft).await;
-        }
-        return log_out(user, Scope::Account, SIGNED_OUT_EVERYWHERE).await;
-    }
-    let was_live = user.ask(async |owner| owner.end_session(&name).await).await?;
-    let notice = if was_live { "The session is ended." } else { "The session had ended before." };
-    Ok(Flash::notice("/dashboard/account", notice).redirect(&user.app))
+    ending
+        .run(|user| async move {
+            user.check(&form)?;
+            let name = form.text("session").to_owned();
+            if name == EVERY_SESSION {
+                if let Err(rejection) = user.confirm(&request, &form).await? {
+                    let draft = Draft::rejected(&form, &rejection);
+                    return ask(&user, &SIGN_OUT_EVERYWHERE, draft).await;
+                }
+                return log_out(&user, Scope::Account, SIGNED_OUT_EVERYWHERE).await;
+            }
+            let was_live = user.ask(async |owner| owner.end_session(&name).await).await?;
+            let notice =
+                if was_live { "The session is ended." } else { "The session had ended before." };
+            Ok(Flash::notice("/dashboard/account", notice).redirect(&user.app))
+        })
+        .await
 }
 
 /// Asks for confirmation before the secrets are replaced.
 pub(crate) async fn ask_secrets(ending: EndingUser) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    ask(user, &REPLACE_SECRETS, Draft::default()).await
+    ending.run(|user| async move { ask(&user, &REPLACE_SECRETS, Draft::default()).await }).await
 }
 
 /// Replaces the login secret and the recovery code.
@@ -122,34 +130,40 @@ pub(crate) async fn replace_secrets(
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    user.check(&form)?;
-    let owner = match user.confirm(&request, &form).await? {
-        Ok(owner) => owner,
-        Err(rejection) => {
-            return ask(user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
-        }
-    };
-    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    if let Err(limit) = admit_secret_change(&user.app.api, user.account_id()) {
-        single_use.release().await?;
-        let rejection = Rejection::from(&limit);
-        return ask(user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
-    }
-    let secrets = user.app.api.sealpost.accounts.replace_secrets(owner).await;
-    let secrets = secrets.map_err(|error| user.error_response(&error))?;
-    let result = Flash::notice("/dashboard/account/secrets", "")
-        .show_once("account_id", secrets.account_id.to_string())
-        .show_once("login_secret", secrets.login_secret)
-        .show_once("recovery_code", secrets.recovery_code);
-    Ok(single_use.done(result).await)
+    ending
+        .run(|user| async move {
+            user.check(&form)?;
+            let owner = match user.confirm(&request, &form).await? {
+                Ok(owner) => owner,
+                Err(rejection) => {
+                    return ask(&user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
+                }
+            };
+            let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+            if let Err(limit) = admit_secret_change(&user.app.api, user.account_id()) {
+                single_use.release().await?;
+                let rejection = Rejection::from(&limit);
+                return ask(&user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
+            }
+            let secrets = user.app.api.sealpost.accounts.replace_secrets(owner).await;
+            let secrets = secrets.map_err(|error| user.error_response(&error))?;
+            let result = Flash::notice("/dashboard/account/secrets", "")
+                .show_once("account_id", secrets.account_id.to_string())
+                .show_once("login_secret", secrets.login_secret)
+                .show_once("recovery_code", secrets.recovery_code);
+            Ok(single_use.done(result).await)
+        })
+        .await
 }
 
 /// Shows the new secrets once.
-pub(crate) async fn show_secrets(ending: EndingUser) -> PageResponse {
-    let (user, _slot) = ending.start().await;
-    let main = SecretsPage { base: user.base(), result: &user.flash };
-    PageResponse::ok(user.frame(), "New secrets", &main)
+pub(crate) async fn show_secrets(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+    ending
+        .run(|user| async move {
+            let main = SecretsPage { base: user.base(), result: &user.flash };
+            Ok(PageResponse::ok(user.frame(), "New secrets", &main))
+        })
+        .await
 }
 
 async fn ask(

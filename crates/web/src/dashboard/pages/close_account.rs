@@ -1,5 +1,7 @@
 //! The page that closes the account. Closing is permanent, so the user must type the login secret.
 
+use std::rc::Rc;
+
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::admit_repetition;
@@ -38,9 +40,8 @@ struct ClosedPage<'a> {
     report: &'a str,
 }
 
-pub(crate) async fn show(ending: EndingUser) -> PageResponse {
-    let (user, _slot) = ending.start().await;
-    page(user, Draft::default())
+pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+    ending.run(|user| async move { Ok(page(&user, Draft::default())) }).await
 }
 
 pub(crate) async fn submit(
@@ -50,17 +51,24 @@ pub(crate) async fn submit(
     form: Form,
 ) -> PageResponse {
     let has_session = ending.is_ok();
+    let form = Rc::new(form);
     let closed = match ending {
-        Ok(ending) => close(&ending, &request, &form).await,
+        Ok(ending) => {
+            let (request, form) = (request.clone(), Rc::clone(&form));
+            let work = |user: SignedInUser| async move {
+                let closed = close(&user, &request, &form).await?;
+                let report = ClosedReport { closed }.render().unwrap_or_default();
+                let result = Flash::notice("/dashboard/sign-in", "");
+                let result = result.show_once(REPORT, report.as_str());
+                SingleUse::record(&user.app, &form, result).await;
+                Ok(closed_page(&user.app, &report))
+            };
+            ending.run(work).await
+        }
         Err(to_sign_in) => Err(to_sign_in),
     };
     match closed {
-        Ok(closed) => {
-            let report = ClosedReport { closed }.render().unwrap_or_default();
-            let result = Flash::notice("/dashboard/sign-in", "").show_once(REPORT, report.as_str());
-            SingleUse::record(&app, &form, result).await;
-            closed_page(&app, &report)
-        }
+        Ok(page) => page,
         // The form may have been sent twice. The first use has closed the account and ended the session, but the
         // browser may have dropped the response with the report.
         Err(page) => {
@@ -77,11 +85,10 @@ pub(crate) async fn submit(
 
 /// Closes the account. Fails with the page that shows the reason if the account is not closed.
 async fn close(
-    ending: &EndingUser,
+    user: &SignedInUser,
     request: &HttpRequest,
     form: &Form,
 ) -> Result<AccountClosed, PageResponse> {
-    let (user, _slot) = ending.start().await;
     user.check(form)?;
     let rejected = |rejection: &Rejection| page(user, Draft::rejected(form, rejection));
     let login_secret = form.text("login_secret").to_owned();

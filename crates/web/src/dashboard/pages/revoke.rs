@@ -27,13 +27,16 @@ pub(crate) async fn show(
     ending: EndingUser,
     key: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    let view = load(user, &key).await?;
-    if view.standing.status == KeyStatus::Revoked {
-        let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
-        return Ok(PageResponse::redirect(user.site(), &key));
-    }
-    page(user, &view, Draft::default()).await
+    ending
+        .run(|user| async move {
+            let view = load(&user, &key).await?;
+            if view.standing.status == KeyStatus::Revoked {
+                let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
+                return Ok(PageResponse::redirect(user.site(), &key));
+            }
+            page(&user, &view, Draft::default()).await
+        })
+        .await
 }
 
 pub(crate) async fn submit(
@@ -42,32 +45,37 @@ pub(crate) async fn submit(
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    user.check(&form)?;
-    let id = key_of(user, &key)?;
-    if form.text("typed") != id.to_string() {
-        let rejection =
-            Rejection::field("typed", "The typed key does not match. Nothing was revoked.");
-        return reject(user, &key, Draft::rejected(&form, &rejection)).await;
-    }
-    let owner = match user.confirm(&request, &form).await? {
-        Ok(owner) => owner,
-        Err(rejection) => return reject(user, &key, Draft::rejected(&form, &rejection)).await,
-    };
-    match user.app.api.sealpost.accounts.revoke_key(owner, id).await {
-        Ok(_) => {
-            let page = format!("/dashboard/keys/{id}");
-            let result = Flash::notice(&page, "The identity is revoked.");
-            Ok(SingleUse::record(&user.app, &form, result).await)
-        }
-        // The form may have been sent twice. A second revocation fails, and the browser then gets the response to the
-        // first form.
-        Err(error) => {
-            let first = SingleUse::earlier(&user.app, &form).await;
-            let first = first.map(|first| first.redirect(&user.app));
-            first.ok_or_else(|| user.error_response(&error))
-        }
-    }
+    ending
+        .run(|user| async move {
+            user.check(&form)?;
+            let id = key_of(&user, &key)?;
+            if form.text("typed") != id.to_string() {
+                let rejection =
+                    Rejection::field("typed", "The typed key does not match. Nothing was revoked.");
+                return reject(&user, &key, Draft::rejected(&form, &rejection)).await;
+            }
+            let owner = match user.confirm(&request, &form).await? {
+                Ok(owner) => owner,
+                Err(rejection) => {
+                    return reject(&user, &key, Draft::rejected(&form, &rejection)).await;
+                }
+            };
+            match user.app.api.sealpost.accounts.revoke_key(owner, id).await {
+                Ok(_) => {
+                    let page = format!("/dashboard/keys/{id}");
+                    let result = Flash::notice(&page, "The identity is revoked.");
+                    Ok(SingleUse::record(&user.app, &form, result).await)
+                }
+                // The form may have been sent twice. A second revocation fails, and the browser then gets the response
+                // to the first form.
+                Err(error) => {
+                    let first = SingleUse::earlier(&user.app, &form).await;
+                    let first = first.map(|first| first.redirect(&user.app));
+                    first.ok_or_else(|| user.error_response(&error))
+                }
+            }
+        })
+        .await
 }
 
 async fn load(user: &SignedInUser, key: &str) -> Result<KeyPage, PageResponse> {

@@ -35,8 +35,7 @@ struct TokenPage<'a> {
 }
 
 pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    page(user, Draft::default()).await
+    ending.run(|user| async move { page(&user, Draft::default()).await }).await
 }
 
 /// Creates a token, and redirects to the page that shows it.
@@ -85,31 +84,34 @@ pub(crate) async fn revoke(
     token: web::Path<String>,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let (user, _slot) = ending.start().await;
-    user.check(&form)?;
-    let (sealpost, token) = (&user.app.api.sealpost, token.into_inner());
-    let revoked = user
-        .ask(async move |owner| {
-            let (session, source) = (owner.session(), owner.source());
-            Ok(sealpost.accounts.revoke_api_token(session, token, source).await)
-        })
-        .await?;
-    match revoked {
-        Ok(_) => {
-            let result = Flash::notice("/dashboard/tokens", "The API token is revoked.");
-            Ok(SingleUse::record(&user.app, &form, result).await)
-        }
-        // The form may have been sent twice. A second revocation fails, so the repeated form gets the response of the
-        // first. Another form, for example in another tab, may have revoked the token before.
-        Err(error) => match (SingleUse::earlier(&user.app, &form).await, error.refusal()) {
-            (Some(first), _) => Ok(first.redirect(&user.app)),
-            (None, Some(Refusal::TokenNotFound)) => {
-                Ok(Flash::outcome("/dashboard/tokens", Err(NO_TOKEN.to_owned()))
-                    .redirect(&user.app))
+    ending
+        .run(|user| async move {
+            user.check(&form)?;
+            let (sealpost, token) = (&user.app.api.sealpost, token.into_inner());
+            let revoked = user
+                .ask(async move |owner| {
+                    let (session, source) = (owner.session(), owner.source());
+                    Ok(sealpost.accounts.revoke_api_token(session, token, source).await)
+                })
+                .await?;
+            match revoked {
+                Ok(_) => {
+                    let result = Flash::notice("/dashboard/tokens", "The API token is revoked.");
+                    Ok(SingleUse::record(&user.app, &form, result).await)
+                }
+                // The form may have been sent twice. A second revocation fails, so the repeated form gets the response
+                // of the first. Another form, for example in another tab, may have revoked the token before.
+                Err(error) => match (SingleUse::earlier(&user.app, &form).await, error.refusal()) {
+                    (Some(first), _) => Ok(first.redirect(&user.app)),
+                    (None, Some(Refusal::TokenNotFound)) => {
+                        Ok(Flash::outcome("/dashboard/tokens", Err(NO_TOKEN.to_owned()))
+                            .redirect(&user.app))
+                    }
+                    (None, _) => Err(user.error_response(&error)),
+                },
             }
-            (None, _) => Err(user.error_response(&error)),
-        },
-    }
+        })
+        .await
 }
 
 /// Reads the form of a new token.
