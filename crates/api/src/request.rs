@@ -20,7 +20,9 @@ pub(crate) use caller::{
 };
 pub use client_address::request_source;
 pub(crate) use client_address::{client_address, source_behind};
-pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid, member_name, request_body};
+pub(crate) use fields::{
+    Fields, NoMembers, RequestBody, invalid, member_name, request_body, whole_number,
+};
 pub(crate) use idempotency_key::idempotency_key;
 pub(crate) use member::{HandleFilter, LabelFilter, Member, NumberUpTo, refuse_until_before_since};
 #[cfg(test)]

@@ -126,6 +126,19 @@ fn a_receipt_of_a_foreign_envelope_gets_the_advice_of_a_sender() {
 }
 
 #[test]
+fn the_redelivery_of_an_event_that_the_webhook_does_not_name_is_refused_with_this_reason() {
+    let server = Database::embedded().serve_with(&["--events", "v1.1"]);
+    let (alice, bob) = (server.new_identity(), server.new_identity());
+    let envelope = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let hook = json!({"url": "https://hooks.invalid/", "events": ["usage.threshold"]});
+    let hook = text(&server.act(&bob, "/v1/webhooks/register", &hook).ok(), "webhook_id");
+    let body = json!({"webhook_id": hook, "envelope_id": envelope});
+    let refused = (404, "ENVELOPE_NOT_FOUND");
+    let detail = detail(&server, &bob, "/v1/webhooks/redeliver", &body, refused);
+    assert!(detail.contains("does not name its kind"), "{detail}");
+}
+
+#[test]
 fn a_url_that_cannot_be_registered_names_the_ways_without_a_public_address() {
     let database = Database::embedded();
     let production = Server::start(database.command(&[]));

@@ -264,6 +264,25 @@ fn a_refused_head_keeps_the_request_id_of_the_client() {
 }
 
 #[test]
+fn a_target_that_is_no_uri_is_refused_like_any_other_invalid_head() {
+    let server = Database::embedded().serve();
+    for target in ["/a<b>", "/\u{e9}", "/a`b", "?a", "#a", "http://", "http:///", "http://[::1/"] {
+        let ask = |method: &str| {
+            let head =
+                format!("{method} {target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\r\n");
+            talk(&server.url, head.as_bytes()).remove(0)
+        };
+        let get = ask("GET");
+        let problem = get.refused(400, "INVALID_HTTP");
+        assert!(text(&problem, "detail").contains("percent-encode"), "{target}: {problem}");
+        assert_eq!(get.header("x-request-id"), Some("mine"), "{target}");
+        let head = ask("HEAD");
+        assert_eq!((head.status, &*head.body), (400, ""), "{target}");
+    }
+    assert!(!server.log().contains("stream error"), "{}", server.log());
+}
+
+#[test]
 fn each_allowed_form_of_host_and_target_is_accepted() {
     let server: Server = Database::embedded().serve();
     for host in ["x", "x:80", "EXAMPLE.com.", "[::1]:8080", "", "a_b", "127.0.0.1", "a%20b"] {

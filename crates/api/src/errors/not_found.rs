@@ -12,6 +12,7 @@ pub(super) const ENVELOPE_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
         "The envelope was deleted at the end of its retention, after 30 days by default.",
         "The key was revoked during the request. Envelopes of a revoked key cannot be opened.",
         "`reply_to` of a message names an envelope that the key neither sent nor received, or that has expired.",
+        "`redeliver` names an event of a kind that the webhook does not name in `events`.",
     ],
     remedies: &[
         "Use the `envelope_id` of the event, or of the send for a receipt.",

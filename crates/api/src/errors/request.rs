@@ -46,6 +46,7 @@ pub(super) const INVALID_HTTP: ErrorDocumentation = ErrorDocumentation {
         "`Host` or `Content-Length` is missing, invalid or sent twice. Then `field` names the header.",
         "`Transfer-Encoding` is not `chunked`, or sent together with `Content-Length`.",
         "`Sec-WebSocket-Key` of a WebSocket handshake is missing or invalid. Then `field` names the header.",
+        "The path or query has characters that a URI must encode, such as `<` or `é`.",
         "The client speaks another protocol: HTTP/2 without TLS, or `http://` on a port with TLS.",
     ],
     remedies: &[

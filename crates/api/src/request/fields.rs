@@ -231,9 +231,7 @@ impl Fields {
         let Some(value) = self.take(field).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
-        // A number without a fraction is whole, also if it is written as 1.0 or 1e0.
-        let number = value.as_f64().and_then(|number| number.to_string().parse().ok());
-        number.filter(|number| range.contains(number)).map(Some).ok_or_else(|| {
+        whole_number(&value).filter(|number| range.contains(number)).map(Some).ok_or_else(|| {
             let (min, max) = (range.start(), range.end());
             invalid(field, format!("must be a whole number from {min} to {max}"))
         })
@@ -289,6 +287,12 @@ impl From<Map<String, Value>> for Fields {
     fn from(members: Map<String, Value>) -> Self {
         Self { members, known: Vec::new() }
     }
+}
+
+/// Returns the value of a number without a fraction, also if it is written as 1.0 or 1e0. Returns `None` for any other
+/// value, and for a number outside `u32`.
+pub(crate) fn whole_number(value: &Value) -> Option<u32> {
+    value.as_f64().and_then(|number| number.to_string().parse().ok())
 }
 
 /// Returns the error for an invalid value. `problem` continues a sentence that starts with the field: "must be a

@@ -277,6 +277,12 @@ pub enum Refusal {
     /// The service cannot process the request at the moment. Nothing was stored, so the caller can retry.
     #[error("the service cannot process this request now and stored nothing; try again")]
     Unavailable,
+    /// The webhook has no event with this id to send again: the event is not stored, belongs to another key, or is of a
+    /// kind that the webhook does not name.
+    #[error(
+        "this API key has no stored event with this id, or the webhook does not name its kind in events; use an event of a kind that the webhook names"
+    )]
+    WebhookEventNotFound,
     /// The webhook does not exist, or belongs to another key. Callers cannot distinguish the two cases.
     #[error("this API key has no webhook with this id; list its webhooks with the action `list`")]
     WebhookNotFound,
@@ -331,7 +337,8 @@ impl Refusal {
             Self::EnvelopeNotFound
             | Self::ExchangedEnvelopeNotFound
             | Self::ReplyNotFound
-            | Self::SentEnvelopeNotFound => Code::EnvelopeNotFound,
+            | Self::SentEnvelopeNotFound
+            | Self::WebhookEventNotFound => Code::EnvelopeNotFound,
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,

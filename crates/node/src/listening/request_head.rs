@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use actix_http::Uri;
 use httparse::{Error, Header, Request, Status};
 use sealpost_api::Problem;
 
@@ -37,6 +38,7 @@ impl RequestHead {
             Ok(Status::Partial) => return Ok(None),
             Err(error) => return Err(refuse_syntax(error)),
         };
+        check_target(request.path.unwrap_or_default())?;
         let fields = HeadFields::read(&request, bytes.as_ptr().addr())?;
         let body = fields.body();
         let head = Self { length, body, is_last: fields.is_last() };
@@ -167,6 +169,17 @@ impl<'a> HeadFields<'a> {
     }
 }
 
+/// Refuses a target that is not a URI, or longer than the HTTP library can parse. The HTTP library would also refuse it, but would log this fault of the client as
+/// an error of the server.
+fn check_target(target: &str) -> Result<(), Problem> {
+    if target.len() > TARGET_BYTES_MAX {
+        let (limit, unit) = (TARGET_BYTES_MAX, "bytes of path and query");
+        return Err(Problem::HeadTooLarge { limit, unit });
+    }
+    let refuse = |_invalid| Problem::InvalidHttp { field: None, problem: INVALID_TARGET };
+    target.parse::<Uri>().map(drop).map_err(refuse)
+}
+
 /// Returns the byte range of `part` in the head whose first byte is at the address `start`.
 fn place(part: &[u8], start: usize) -> Range<usize> {
     let first = part.as_ptr().addr().saturating_sub(start);
@@ -205,5 +218,8 @@ fn refuse_syntax(error: Error) -> Problem {
     Problem::InvalidHttp { field: None, problem }
 }
 
+const INVALID_TARGET: &str = "the path or query is not part of a URI: start with a slash, and percent-encode special characters";
+/// Maximum length of a URI in the HTTP library.
+const TARGET_BYTES_MAX: usize = 65_534;
 /// Maximum number of headers of a request. The HTTP library has the same limit.
 const HEADERS_MAX: usize = 96;

@@ -86,7 +86,8 @@ impl Webhooks {
     }
 
     /// Sends one event now, even if the event was delivered before. Refuses a disabled or paused webhook, and an event
-    /// that is unknown or has expired. `event_id` is the id of an envelope, or `evt_…` for other events.
+    /// that is unknown, has expired, or is of a kind that the webhook does not name. `event_id` is the id of an envelope,
+    /// or `evt_…` for other events.
     pub async fn redeliver(
         &self,
         actor: &Actor,
@@ -174,7 +175,7 @@ impl Webhooks {
                 if tx.redeliver(&id, key, now)? {
                     Ok(id)
                 } else {
-                    Err(Refusal::EnvelopeNotFound.into())
+                    Err(Refusal::WebhookEventNotFound.into())
                 }
             })?;
         Ok(Redelivered {

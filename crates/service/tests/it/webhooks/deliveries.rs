@@ -298,6 +298,6 @@ async fn a_foreign_webhook_is_not_found() {
     }
     let (own, _) = register(&world, &eve);
     let redeliver = Manage::Redeliver { webhook_id: own, envelope_id };
-    assert_eq!(manage(&world, &eve, redeliver).err(), Some(Refusal::EnvelopeNotFound));
+    assert_eq!(manage(&world, &eve, redeliver).err(), Some(Refusal::WebhookEventNotFound));
     assert_eq!(page(&world, &bob, &deliveries(&webhook_id, None)).deliveries.len(), 1);
 }

@@ -5,6 +5,8 @@ use sealpost_domain::ports::{RelayAnswer, RelayFrame};
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
+use crate::request::whole_number;
+
 /// Renders a delivery as the JSON text of a frame.
 pub(super) fn render(frame: RelayFrame) -> String {
     let RelayFrame { delivery, headers, body } = frame;
@@ -28,8 +30,10 @@ struct AnswerFrame {
 /// Parses an answer. Returns `None` if the frame is not an object with the string `delivery`. If this string is not a
 /// number, sets the delivery to 0, a number that no delivery has. Replaces a status outside 100 to 599 by `None`.
 pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
-    let AnswerFrame { delivery, status, retry_after, body } = serde_json::from_str(text).ok()?;
-    let status = status.as_u64().and_then(|status| u16::try_from(status).ok());
+    // The derived parser would take the elements of an array for the members in their order.
+    let object = text.trim_start().starts_with('{').then_some(text)?;
+    let AnswerFrame { delivery, status, retry_after, body } = serde_json::from_str(object).ok()?;
+    let status = whole_number(&status).and_then(|status| u16::try_from(status).ok());
     let retry_after = match retry_after {
         Value::String(text) => Some(text),
         Value::Number(seconds) => Some(whole_seconds(&seconds)),
@@ -65,6 +69,9 @@ mod tests {
         for (text, parsed) in [
             (r#"{"delivery":"7","status":204}"#, Some(answer(7, Some(204)))),
             (r#"{"delivery":"7","status":204,"more":1}"#, Some(answer(7, Some(204)))),
+            (" \n{\"delivery\":\"7\",\"status\":204}", Some(answer(7, Some(204)))),
+            (r#"{"delivery":"7","status":204.0}"#, Some(answer(7, Some(204)))),
+            (r#"{"delivery":"7","status":2.04e2}"#, Some(answer(7, Some(204)))),
             (r#"{"delivery":"7"}"#, Some(answer(7, None))),
             (r#"{"delivery":"7","status":99}"#, Some(answer(7, None))),
             (r#"{"delivery":"7","status":600}"#, Some(answer(7, None))),
@@ -73,6 +80,8 @@ mod tests {
             (r#"{"delivery":"x","status":204}"#, Some(answer(0, Some(204)))),
             (r#"{"delivery":7,"status":204}"#, None),
             (r#"{"status":204}"#, None),
+            (r#"["7",204]"#, None),
+            (r#"["7",204,null,null]"#, None),
             ("[]", None),
             ("", None),
         ] {
