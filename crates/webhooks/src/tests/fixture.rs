@@ -151,21 +151,28 @@ impl Fixture {
 
     /// Stores one delivery, and passes it to the dispatcher like the send path does.
     pub(crate) fn submit(&self, target: &Arc<Target>, envelope: u32) -> DeliveryId {
-        let (lease, lease_until) = self.dispatcher.lease();
-        let delivery =
-            LeasedDelivery { lease, lease_until, ..delivery_to(Arc::clone(target), envelope) };
-        self.outbox.insert(&delivery, true);
-        let id = delivery.id();
-        self.dispatcher.submit(vec![delivery]);
-        id
+        self.submit_all(target, envelope..envelope + 1).remove(0)
     }
 
+    /// Submits deliveries together, so that all are queued before the first attempt starts.
     pub(crate) fn submit_all(
         &self,
         target: &Arc<Target>,
         envelopes: Range<u32>,
     ) -> Vec<DeliveryId> {
-        envelopes.map(|envelope| self.submit(target, envelope)).collect()
+        let (lease, lease_until) = self.dispatcher.lease();
+        let leased = |envelope| LeasedDelivery {
+            lease,
+            lease_until,
+            ..delivery_to(Arc::clone(target), envelope)
+        };
+        let deliveries: Vec<_> = envelopes.map(leased).collect();
+        for delivery in &deliveries {
+            self.outbox.insert(delivery, true);
+        }
+        let ids = deliveries.iter().map(LeasedDelivery::id).collect();
+        self.dispatcher.submit(deliveries);
+        ids
     }
 
     /// Submits deliveries one after the other, each after the result of the one before. Returns all results.
