@@ -98,8 +98,8 @@ impl JournalContent {
 }
 
 /// Returns the acts (journaled changes) of all journals. Acts of different journals are ordered by time. Several
-/// journals exist only with a database server, and the times are those of its clock. So the clocks of the nodes do not
-/// matter.
+/// journals exist only with a database server, and the times are those of its clock. So the order is
+/// right even if the clocks of the nodes differ.
 pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
     let mut entries: Vec<_> = journals.iter().flat_map(JournalContent::in_commit_order).collect();
     entries.sort_by_key(|entry| entry.at);

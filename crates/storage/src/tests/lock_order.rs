@@ -7,7 +7,7 @@ use std::thread;
 
 use diesel::connection::SimpleConnection as _;
 use sealpost_domain::{
-    EventKind, OwnEventId, RecipientPolicy, RetiringSecret, Webhook, Wrapped,
+    ApiKeyId, EventKind, Outcome, OwnEventId, RecipientPolicy, RetiringSecret, Webhook, Wrapped,
     ports::{
         Durability::{Durable, Relaxed},
         StoreError,
@@ -16,7 +16,11 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, transaction::Transaction},
-    tests::fixture::{Fixture, at, postgres},
+    queue::{
+        outcomes::{self, AttemptRecording},
+        success_throttle::SuccessThrottle,
+    },
+    tests::fixture::{FAILING_MAX, Fixture, at, claim, postgres, result_of},
 };
 
 /// Locks the rows of `table` that meet the condition `rows`, until the connection commits.
@@ -98,13 +102,41 @@ fn facts_versions_are_locked_in_the_order_of_keys() {
         let retiring = [RetiringSecret { secret: Wrapped(vec![1; 61]), until: at(8000) }];
         db.write(Durable, |tx| tx.set_secrets(&to.id, &Wrapped(vec![9; 61]), &retiring)).unwrap();
     }
+    assert_versions_are_locked_in_order(&db, [first, second], |tx| {
+        assert_eq!(tx.purge_retired_secrets(at(8000), 9).unwrap(), 2);
+    });
+}
+
+#[test]
+fn facts_versions_of_disabled_webhooks_are_locked_in_the_order_of_keys() {
+    let db = postgres();
+    let [first, second] = [db.activate().id, db.activate().id];
+    for key in [&second, &first] {
+        db.send(&db.register(key), 1);
+    }
+    let held = claim(&db, 1000, 1);
+    let results: Vec<_> = held.iter().map(|held| result_of(held, 1001, Outcome::Gone)).collect();
+    let throttle = SuccessThrottle::new(9);
+    let recording = AttemptRecording { failing_max: FAILING_MAX, throttle: &throttle };
+    assert_versions_are_locked_in_order(&db, [first, second], |tx| {
+        let recorded = tx.run(|conn| outcomes::record(conn, &results, Some(&recording))).unwrap();
+        assert_eq!(recorded.disabled.len(), 2);
+    });
+}
+
+/// Checks that `work` locks the facts version of the first key before that of the second.
+fn assert_versions_are_locked_in_order(
+    db: &Fixture,
+    [first, second]: [ApiKeyId; 2],
+    work: impl FnOnce(&mut Transaction) + Send,
+) {
     let mut holder = db.begin(Durable).unwrap();
     execute(&mut holder, "SET CONSTRAINTS ALL IMMEDIATE");
     holder.set_policy(&first, &RecipientPolicy::default()).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut tx = db.begin(Relaxed).unwrap();
-            assert_eq!(tx.purge_retired_secrets(at(8000), 9).unwrap(), 2);
+            work(&mut tx);
             tx.commit().unwrap();
         });
         db.await_waiting();

@@ -1,5 +1,5 @@
-//! Tests that transactions which change many deliveries lock them, their envelopes and their webhooks in one order, so
-//! that PostgreSQL never ends one of them because of a deadlock.
+//! Tests that changes of many deliveries do not deadlock. Each transaction locks deliveries, then their envelopes, then
+//! their webhooks.
 
 use std::{
     sync::{
