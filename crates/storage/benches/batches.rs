@@ -42,11 +42,10 @@ fn send_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
     group.throughput(Throughput::Elements(size.into()));
     group.bench_with_input(BenchmarkId::from_parameter(size), &size, |bencher, size| {
         let database = load.database;
-        let store: &Database = database;
         bencher.iter_batched(
             || load.batch(*size),
             |batch| {
-                store
+                database
                     .write(Durability::Durable, |tx| {
                         let facts = tx.lock_facts(&batch.wanted)?;
                         tx.apply(&batch.changes(facts)?)
@@ -68,12 +67,11 @@ fn claim_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) 
     group.throughput(Throughput::Elements(CLAIMED.into()));
     group.bench_function(BenchmarkId::from_parameter(CLAIMED), |bencher| {
         let database = load.database;
-        let store: &Database = database;
         bencher.iter_batched(
             || {
                 let Batch { envelopes, leased: unleased, .. } = load.batch(CLAIMED);
                 let changes = WriteSet { envelopes, unleased, ..WriteSet::default() };
-                store
+                database
                     .write(Durability::Relaxed, |tx| tx.apply(&changes))
                     .expect("the batch can be stored");
             },
@@ -123,9 +121,8 @@ struct Batch {
 
 impl<'a> Load<'a> {
     fn new(database: &'a Database) -> Self {
-        let store: &Database = database;
         let participants: Vec<_> = (0..KEYS).map(Participant::new).collect();
-        store
+        database
             .write(Durability::Durable, |tx| {
                 participants.iter().try_for_each(|participant| {
                     tx.insert_account(&participant.account)?;

@@ -59,7 +59,7 @@
 //!   2. accounts
 //!   3. usage rows: the lock of a key for its sends, its changes, and the owner's changes of its webhooks
 //!   4. the advisory lock of badges; keys, handles, policies
-//!   5. deliveries, envelopes, waiting envelopes, requested transfers, outcomes of envelopes
+//!   5. deliveries, envelopes, waiting envelopes, requested transfers, rows of `envelope_outcomes`
 //!   6. webhooks, contacts, idempotency keys
 //!   7. sessions, API tokens, activity, the mark of the revocation journal
 //!   8. at the commit, by triggers: connections of relays, facts versions, the transfer that a revocation requests

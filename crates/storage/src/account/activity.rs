@@ -96,17 +96,15 @@ impl Reader {
         below: Option<&ActivityId>,
         limit: u32,
     ) -> Result<Vec<Activity>, StoreError> {
-        self.run(|conn| {
-            let mut page = a::table
-                .filter(a::account_id.eq(account.to_string()))
-                .order(a::id.desc())
-                .limit(limit.into())
-                .into_boxed();
-            if let Some(below) = below {
-                page = page.filter(a::id.lt(below.to_string()));
-            }
-            page.load::<ActivityRow>(conn)?.into_iter().map(ActivityRow::read).collect()
-        })
+        let mut page = a::table
+            .filter(a::account_id.eq(account.to_string()))
+            .order(a::id.desc())
+            .limit(limit.into())
+            .into_boxed();
+        if let Some(below) = below {
+            page = page.filter(a::id.lt(below.to_string()));
+        }
+        self.load(page, ActivityRow::read)
     }
 }
 

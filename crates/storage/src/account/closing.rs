@@ -52,9 +52,10 @@ impl Transaction {
         Ok(closing)
     }
 
-    /// Deletes the next rows of a closed account, about `limit` at most. Returns the numbers of deleted rows, and
-    /// whether the closing is complete. Run each call in a separate transaction: a call locks at most one API key. A
-    /// transaction with several calls would lock several keys in no fixed order, which could cause a deadlock.
+    /// Performs the next step of a closing: deletes about `limit` rows at most, or revokes one key. Returns the numbers
+    /// of changed rows, and whether the closing is complete. Run each call in a separate transaction: a call locks at
+    /// most one API key. A transaction with several calls would lock several keys in no fixed order, which could cause
+    /// a deadlock.
     pub fn close_portion(
         &mut self,
         account: &AccountId,
@@ -62,7 +63,7 @@ impl Transaction {
         limit: u32,
     ) -> Result<ClosedPortion, StoreError> {
         let id = account.to_string();
-        let Some(extent) = self.run(|conn| extent_of(conn, &id))? else {
+        let Some(extent) = self.extent_of(&id)? else {
             return Ok(ClosedPortion { rows: DeletedRows::default(), is_complete: true });
         };
         let sessions = self.end_sessions(Some(account), limit)?;
@@ -75,13 +76,13 @@ impl Transaction {
         }
         // Erases the handles before the keys are revoked, so that no event about a revocation contains a handle.
         if extent == ClosingExtent::Erase
-            && let Some((handle, key)) = self.run(|conn| next_handle(conn, &id))?
+            && let Some((handle, key)) = self.next_handle(&id)?
         {
             self.lock_key(&key)?;
             self.run(|conn| erase_handle(conn, &handle, &key))?;
             return Ok(portion(DeletedRows { handles: 1, ..DeletedRows::default() }));
         }
-        if let Some(key) = self.run(|conn| next_live_key(conn, &id))? {
+        if let Some(key) = self.next_live_key(&id)? {
             return self.revoke_next(&key, now);
         }
         if extent == ClosingExtent::Erase
@@ -95,11 +96,32 @@ impl Transaction {
 
     /// Finds a closed account with rows left to delete. `None` if there is no such account.
     pub fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError> {
-        self.run(|conn| {
-            let next = a::table.filter(a::closing.is_not_null()).order(a::id).select(a::id);
-            let id = next.first::<String>(conn).optional()?;
-            id.map(|id| columns::id(&id, "account")).transpose()
+        let next = a::table.filter(a::closing.is_not_null()).order(a::id).select(a::id);
+        self.first(next, |id: String| columns::id(&id, "account"))
+    }
+
+    fn extent_of(&mut self, account: &str) -> Result<Option<ClosingExtent>, StoreError> {
+        let known = |name: String| {
+            ClosingExtent::from_name(&name).ok_or(Fault::Corrupt("extent of a closing"))
+        };
+        let extent = a::table.find(account).select(a::closing);
+        Ok(self.first(extent, |name: Option<String>| name.map(known).transpose())?.flatten())
+    }
+
+    fn next_handle(&mut self, account: &str) -> Result<Option<(String, ApiKeyId)>, StoreError> {
+        let of_account = h::table.filter(h::account_id.eq(account)).order(h::handle);
+        self.first(of_account.select((h::handle, h::api_key_id)), |(handle, key): (_, String)| {
+            Ok((handle, columns::id(&key, "handle")?))
         })
+    }
+
+    fn next_live_key(&mut self, account: &str) -> Result<Option<ApiKeyId>, StoreError> {
+        let live = k::table
+            .filter(k::account_id.eq(account))
+            .filter(k::status.ne(KeyStatus::Revoked.as_str()))
+            .order(k::id)
+            .select(k::id);
+        self.first(live, |id: String| columns::id(&id, "key"))
     }
 
     fn revoke_next(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<ClosedPortion, StoreError> {
@@ -152,39 +174,12 @@ fn begin(
     Ok(Some(Closing { closed_at: Timestamp::from_millis(closed_at), extent }))
 }
 
-fn extent_of(conn: &mut AnyConnection, account: &str) -> Result<Option<ClosingExtent>, Fault> {
-    let extent = a::table.find(account).select(a::closing).first::<Option<String>>(conn);
-    let extent = extent.optional()?.flatten();
-    let known =
-        |name: String| ClosingExtent::from_name(&name).ok_or(Fault::Corrupt("extent of a closing"));
-    extent.map(known).transpose()
-}
-
-fn next_handle(
-    conn: &mut AnyConnection,
-    account: &str,
-) -> Result<Option<(String, ApiKeyId)>, Fault> {
-    let of_account = h::table.filter(h::account_id.eq(account)).order(h::handle);
-    let row = of_account.select((h::handle, h::api_key_id)).first::<(String, String)>(conn);
-    row.optional()?.map(|(handle, key)| Ok((handle, columns::id(&key, "handle")?))).transpose()
-}
-
 fn erase_handle(conn: &mut AnyConnection, handle: &str, key: &ApiKeyId) -> Result<(), Fault> {
     handles::insert_erased(conn, handle)?;
     diesel::delete(h::table.find(handle)).execute(conn)?;
     let key = k::table.find(key.to_string());
     diesel::update(key).set(k::handle.eq(None::<String>)).execute(conn)?;
     Ok(())
-}
-
-fn next_live_key(conn: &mut AnyConnection, account: &str) -> Result<Option<ApiKeyId>, Fault> {
-    let live = k::table
-        .filter(k::account_id.eq(account))
-        .filter(k::status.ne(KeyStatus::Revoked.as_str()))
-        .order(k::id)
-        .select(k::id);
-    let id = live.first::<String>(conn).optional()?;
-    id.map(|id| columns::id(&id, "key")).transpose()
 }
 
 /// Deletes the next portion of rows with personal data of an account's owner. All API keys of the account must be

@@ -31,21 +31,17 @@ impl Transaction {
             (session.account_id.to_string(), session.expires_at.as_millis());
         let content = session::content(&session.token.0, &account_id, expires_at);
         let tag = self.row_tags.tag(&content)?;
-        self.run(|conn| {
-            diesel::insert_into(s::table)
-                .values(SessionDetailsRow {
-                    token: session.token.0.to_vec(),
-                    account_id,
-                    expires_at,
-                    started_at: started_at.as_millis(),
-                    last_used_at: None,
-                    client_address: source.address.map(|address| address.to_string()),
-                    user_agent: source.user_agent.as_ref().map(UserAgent::to_string),
-                    tag: Some(tag),
-                })
-                .execute(conn)?;
-            Ok(())
-        })
+        let row = SessionDetailsRow {
+            token: session.token.0.to_vec(),
+            account_id,
+            expires_at,
+            started_at: started_at.as_millis(),
+            last_used_at: None,
+            client_address: source.address.map(|address| address.to_string()),
+            user_agent: source.user_agent.as_ref().map(UserAgent::to_string),
+            tag: Some(tag),
+        };
+        self.execute(diesel::insert_into(s::table).values(row)).map(drop)
     }
 
     /// Sets the time of last use of sessions to `hour`, the start of an hour. Ignores sessions that no longer exist.
@@ -78,15 +74,13 @@ impl Reader {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<SessionDetails>, StoreError> {
-        self.run(|conn| {
-            let live = s::table
-                .filter(s::account_id.eq(account.to_string()))
-                .filter(s::expires_at.gt(now.as_millis()))
-                .order(s::expires_at.desc())
-                .limit(limit.into())
-                .select(columns_of::<SessionDetailsRow>());
-            live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
-        })
+        let live = s::table
+            .filter(s::account_id.eq(account.to_string()))
+            .filter(s::expires_at.gt(now.as_millis()))
+            .order(s::expires_at.desc())
+            .limit(limit.into())
+            .select(columns_of::<SessionDetailsRow>());
+        self.load(live, SessionDetailsRow::read)
     }
 
     /// Finds the token of the account's session with this [short name](TokenHash::short_name) that is valid at `now`.
@@ -102,10 +96,7 @@ impl Reader {
             .filter(s::account_id.eq(account.to_string()))
             .filter(s::expires_at.gt(now.as_millis()))
             .select(s::token);
-        self.run(|conn| {
-            let token = named.first::<Vec<u8>>(conn).optional()?;
-            token.map(|token| columns::token(token, "session")).transpose()
-        })
+        self.first(named, |token| columns::token(token, "session"))
     }
 }
 

@@ -25,13 +25,12 @@ impl Transaction {
     /// Stores the encrypted result of a used form.
     pub fn set_form_result(&mut self, form: &TokenHash, result: &[u8]) -> Result<(), StoreError> {
         let used = diesel::update(f::table.find(form.0.to_vec())).set(f::result.eq(result));
-        self.run(|conn| Ok(used.execute(conn).map(drop)?))
+        self.execute(used).map(drop)
     }
 
     /// Deletes the use of a form, so that the form can be sent again.
     pub fn release_form(&mut self, form: &TokenHash) -> Result<(), StoreError> {
-        let used = diesel::delete(f::table.find(form.0.to_vec()));
-        self.run(|conn| Ok(used.execute(conn).map(drop)?))
+        self.execute(diesel::delete(f::table.find(form.0.to_vec()))).map(drop)
     }
 }
 
@@ -39,10 +38,8 @@ impl Reader {
     /// Finds a used form. `None` if the form was not used.
     pub fn find_used_form(&mut self, form: &TokenHash) -> Result<Option<UsedForm>, StoreError> {
         let used = f::table.find(form.0.to_vec()).select((f::used_at, f::result));
-        self.run(|conn| {
-            let used = used.first::<(i64, Option<Vec<u8>>)>(conn).optional()?;
-            let read = |(at, result)| UsedForm { used_at: Timestamp::from_millis(at), result };
-            Ok(used.map(read))
+        self.first(used, |(at, result)| {
+            Ok(UsedForm { used_at: Timestamp::from_millis(at), result })
         })
     }
 }

@@ -232,7 +232,7 @@ impl Work {
         });
         let copied = written.and_then(|()| checkpoint(&mut self.connection, "PASSIVE"));
         // Ends the read transaction also after a failure. An open transaction would prevent the copying of later pages
-        // for ever.
+        // permanently.
         let ended = portions.reader.batch_execute("COMMIT");
         let copied = copied?;
         ended?;

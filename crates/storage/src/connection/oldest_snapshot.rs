@@ -90,7 +90,8 @@ fn named(pid: u32) -> String {
 
 /// Selects the holder of the oldest snapshot. Excludes processes without a user, such as autovacuum workers, because
 /// their snapshots keep no row versions. Unless the role is a member of `pg_read_all_stats`, the columns `xact_start`,
-/// `state` and `backend_type` of other users' sessions are NULL.
+/// `state` and `backend_type` of other users' sessions are NULL: their age in time is then unknown, and a replica is
+/// named as a process.
 const HOLDERS: &str = "/* oldest_snapshot.holders */
     SELECT holder, (extract(epoch FROM clock_timestamp() - since) * 1000)::BIGINT AS age_ms, transactions
     FROM (

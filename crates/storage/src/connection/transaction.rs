@@ -9,7 +9,12 @@ use std::{
     time::Instant,
 };
 
-use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::{
+    connection::{AnsiTransactionManager, TransactionManager},
+    dsl::Limit,
+    prelude::*,
+    query_dsl::methods::{ExecuteDsl, LimitDsl, LoadQuery},
+};
 use parking_lot::{ArcMutexGuard, RawFairMutex};
 use sealpost_domain::{
     ApiKeyId, ChannelId, Handle,
@@ -31,7 +36,7 @@ use crate::{
     disk_space,
     housekeeping::purge_cursor::PurgeCursor,
     query::row_address::RowAddress,
-    rows::row_tags::RowTags,
+    rows::{columns, row_tags::RowTags},
     send::facts_cache::{FactsCache, Generation},
 };
 
@@ -258,5 +263,59 @@ impl Reader {
             self.failed = true;
             fault.into()
         })
+    }
+
+    /// Runs a statement without result rows. Returns the number of rows that it has inserted, changed or deleted.
+    pub(crate) fn execute(
+        &mut self,
+        statement: impl ExecuteDsl<AnyConnection>,
+    ) -> Result<usize, StoreError> {
+        self.run(|conn| Ok(ExecuteDsl::execute(statement, conn)?))
+    }
+
+    /// Runs a statement that must change exactly one row. `row` names the row in the error.
+    pub(crate) fn change_one(
+        &mut self,
+        statement: impl ExecuteDsl<AnyConnection>,
+        row: &'static str,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| columns::one(ExecuteDsl::execute(statement, conn)?, row))
+    }
+
+    /// Reads the result of a query that counts rows. `name` names the number in the error.
+    pub(crate) fn number<'query, Q>(
+        &mut self,
+        query: Q,
+        name: &'static str,
+    ) -> Result<u64, StoreError>
+    where
+        Q: LoadQuery<'query, AnyConnection, i64>,
+    {
+        self.run(|conn| columns::number(query.get_result(conn)?, name))
+    }
+
+    /// Loads the rows of a query, and converts each of them.
+    pub(crate) fn load<'query, Q, R, T>(
+        &mut self,
+        query: Q,
+        read: impl FnMut(R) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, StoreError>
+    where
+        Q: LoadQuery<'query, AnyConnection, R>,
+    {
+        self.run(|conn| query.load(conn)?.into_iter().map(read).collect())
+    }
+
+    /// Loads the first row of a query, and converts it. `None` if the query has no row.
+    pub(crate) fn first<'query, Q, R, T>(
+        &mut self,
+        query: Q,
+        read: impl FnOnce(R) -> Result<T, Fault>,
+    ) -> Result<Option<T>, StoreError>
+    where
+        Q: LimitDsl + RunQueryDsl<AnyConnection>,
+        Limit<Q>: LoadQuery<'query, AnyConnection, R>,
+    {
+        self.run(|conn| query.first(conn).optional()?.map(read).transpose())
     }
 }

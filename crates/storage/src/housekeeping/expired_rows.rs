@@ -86,7 +86,7 @@ impl Transaction {
     }
 
     /// Deletes up to `limit` events that were created before `before`, oldest first, and their deliveries. Also deletes
-    /// up to `limit` outcomes of envelopes that are already deleted. Returns the sum of events and outcomes.
+    /// up to `limit` rows of `envelope_outcomes` without an envelope. Returns the sum of deleted events and rows.
     pub fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let below = OwnEventId::new(before, [0; 10]).to_string();

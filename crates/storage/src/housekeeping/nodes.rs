@@ -1,5 +1,5 @@
-//! Stores the nodes that use the database. Gives a node its turn at a housekeeping task, and returns the time that the
-//! task uses to decide which rows have expired.
+//! Stores the nodes that use the database. Gives turns to nodes: a turn is the exclusive right to run a housekeeping
+//! task. Returns the time by which the task decides which rows have expired.
 
 use diesel::{
     prelude::*,
@@ -83,19 +83,16 @@ impl Transaction {
 impl Reader {
     /// Lists up to `limit` nodes, most recently seen first.
     pub fn nodes(&mut self, limit: u32) -> Result<Vec<Node>, StoreError> {
-        self.run(|conn| {
-            type Row = (i64, String, String, i64, i64, String);
-            let rows: Vec<Row> =
-                n::table.order((n::seen_at.desc(), n::id)).limit(limit.into()).load(conn)?;
-            let node = |(id, host, version, started_at, seen_at, base_url): Row| Node {
+        let newest = n::table.order((n::seen_at.desc(), n::id)).limit(limit.into());
+        self.load(newest, |(id, host, version, started_at, seen_at, base_url)| {
+            Ok(Node {
                 id: LeaseToken(id),
                 host,
                 version,
                 base_url,
                 started_at: Timestamp::from_millis(started_at),
                 seen_at: Timestamp::from_millis(seen_at),
-            };
-            Ok(rows.into_iter().map(node).collect())
+            })
         })
     }
 
@@ -108,21 +105,16 @@ impl Reader {
     /// Lists the newest turn of each housekeeping task, ordered by task name. A turn is the exclusive right of one node
     /// to run the task.
     pub fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError> {
-        self.run(|conn| {
-            let rows: Vec<(String, i64, i64)> = t::table.order(t::name).load(conn)?;
-            let turn = |(task, node, until)| TaskTurn {
-                task,
-                node: LeaseToken(node),
-                until: Timestamp::from_millis(until),
-            };
-            Ok(rows.into_iter().map(turn).collect())
+        self.load(t::table.order(t::name), |(task, node, until)| {
+            let (node, until) = (LeaseToken(node), Timestamp::from_millis(until));
+            Ok(TaskTurn { task, node, until })
         })
     }
 }
 
-/// Takes the turn. The column `until` is the end of the turn: the stored time of the task plus the length of a turn. If
-/// `until` is more than two lengths of a turn ahead of both clocks, it comes from a wrong clock, and any node may take
-/// the turn.
+/// Takes or renews a turn, the exclusive right of a node to run a task. The column `until` is the end of the turn: the
+/// stored time of the task plus the length of a turn. If `until` is more than two lengths of a turn ahead of both
+/// clocks, a wrong clock has set it, so any node may take the turn.
 const TAKE: &str = "
     INSERT INTO housekeeping_tasks AS t (name, node, until) VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = CASE

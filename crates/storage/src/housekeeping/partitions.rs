@@ -157,8 +157,8 @@ pub(crate) fn extend(
         return Ok(false);
     }
     let upper = now.max(*lower).plus(span);
-    // After a long stop, the partition can span much more time. Its rows are then deleted one by one, because dropping
-    // the whole partition would keep its oldest rows for too long.
+    // After a long stop, the partition can span much more time. Housekeeping then deletes the rows one by one, because
+    // the oldest rows would have to wait for the drop of the whole partition.
     let is_dropped_whole = upper.since(*lower) <= span * 3;
     // A partition without an upper bound, or with too much time in it, gets an autovacuum: its rows are deleted one by
     // one.

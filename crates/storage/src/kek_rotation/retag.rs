@@ -38,7 +38,7 @@ pub enum TaggedTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retagging {
     /// Rows without a tag, which an early version of the service has stored. These rows get a tag although nothing
-    /// proves that their content is genuine. Closed accounts, revoked badges and confirmations are skipped.
+    /// proves that their content is genuine. Closed accounts, revoked badges and confirmations of sessions are skipped.
     Adopt,
     /// Rows with a tag under an older key. A valid tag is replaced; an invalid tag is removed.
     Renew,

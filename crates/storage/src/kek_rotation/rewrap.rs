@@ -29,13 +29,9 @@ impl Reader {
             .order(k::id)
             .limit(limit.into())
             .select((k::id, k::account_id, k::root.assume_not_null()));
-        self.run(|conn| {
-            let rows = page.load::<(String, String, Vec<u8>)>(conn)?.into_iter();
-            rows.map(|(id, account, root)| {
-                let account_id = columns::id(&account, "account")?;
-                Ok((OwnedKey { id: columns::id(&id, "key")?, account_id }, Wrapped(root)))
-            })
-            .collect()
+        self.load(page, |(id, account, root): (String, String, Vec<u8>)| {
+            let account_id = columns::id(&account, "account")?;
+            Ok((OwnedKey { id: columns::id(&id, "key")?, account_id }, Wrapped(root)))
         })
     }
 
@@ -74,10 +70,8 @@ impl Reader {
             .order(i::id)
             .limit(limit.into())
             .select((i::id, i::secret));
-        self.run(|conn| {
-            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
-            rows.map(|(id, secret)| Ok((columns::id(&id, "issuer key")?, Wrapped(secret))))
-                .collect()
+        self.load(page, |(id, secret): (String, Vec<u8>)| {
+            Ok((columns::id(&id, "issuer key")?, Wrapped(secret)))
         })
     }
 }
@@ -92,8 +86,7 @@ impl Transaction {
         new: &Wrapped,
     ) -> Result<bool, StoreError> {
         let same = k::table.find(key.id.to_string()).filter(k::root.eq(&old.0));
-        let update = diesel::update(same).set(k::root.eq(&new.0));
-        self.run(|conn| Ok(update.execute(conn)? == 1))
+        Ok(self.execute(diesel::update(same).set(k::root.eq(&new.0)))? == 1)
     }
 
     /// Replaces an encrypted signing secret if it still equals `old`. Otherwise returns `false`. The webhook may have
@@ -117,8 +110,7 @@ impl Transaction {
         new: &Wrapped,
     ) -> Result<bool, StoreError> {
         let same = i::table.find(id.to_string()).filter(i::secret.eq(&old.0));
-        let update = diesel::update(same).set(i::secret.eq(&new.0));
-        self.run(|conn| Ok(update.execute(conn)? == 1))
+        Ok(self.execute(diesel::update(same).set(i::secret.eq(&new.0)))? == 1)
     }
 
     /// Locks a version of the key-encryption key (KEK) until the transaction ends. Returns `false` if no mark (a known

@@ -97,9 +97,9 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
     Ok(sum)
 }
 
-/// Sets the sequences of attempt numbers and of log statement ids to the largest numbers of the source, so that new
-/// rows get later numbers. The row with the largest number may already be deleted from the source. Therefore also uses
-/// the sequences of the source, and the number of the last counted attempt.
+/// Sets the sequences of attempt numbers and of log statement ids so that new rows get larger numbers than any row of
+/// the source. The row with the largest number may be deleted already. Therefore also uses the sequences of the source,
+/// and the number of the last attempt in the daily counts.
 pub(super) fn continue_numbers(
     pg: &mut PgConnection,
     source: &mut SqliteConnection,

@@ -6,7 +6,10 @@
 
 use diesel::{pg::Pg, prelude::*, sqlite::Sqlite};
 
-use crate::query::statement::Statement;
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    query::statement::Statement,
+};
 
 /// A row that is written. In updates, the first column selects the row.
 pub(crate) trait StoredRow: Sized {
@@ -25,6 +28,9 @@ pub(crate) trait StoredRow: Sized {
         &'rows self,
         statement: Statement<'rows, Sqlite, ()>,
     ) -> Statement<'rows, Sqlite, ()>;
+
+    /// Inserts the row, unless a row with the same key is stored. Returns the number of inserted rows.
+    fn insert_if_new(&self, conn: &mut SqliteConnection) -> QueryResult<usize>;
 }
 
 /// A row that queries read.
@@ -46,6 +52,27 @@ pub(crate) type Assignment<'row, C, T> = diesel::dsl::Eq<C, &'row T>;
 /// Returns the columns of a row that derives [`Selectable`].
 pub(crate) fn columns_of<R: Selectable<Sqlite>>() -> R::SelectExpression {
     R::construct_selection()
+}
+
+/// Inserts the rows that are not stored yet, and returns their number. `key` lists the columns of the primary key.
+pub(crate) fn insert_missing<R: StoredRow>(
+    conn: &mut AnyConnection,
+    rows: &[R],
+    key: &str,
+) -> Result<usize, Fault> {
+    match conn {
+        AnyConnection::Postgres(pg) => {
+            let text = format!("{} ON CONFLICT ({key}) DO NOTHING", insert_all::<R>());
+            Ok(R::bind_arrays(rows, Statement::command(&text)).execute(pg)?)
+        }
+        AnyConnection::Sqlite(lite) => {
+            let mut inserted = 0;
+            for row in rows {
+                inserted += row.insert_if_new(lite)?;
+            }
+            Ok(inserted)
+        }
+    }
 }
 
 /// Returns `INSERT INTO … SELECT unnest(?), …` with one array for each column.
@@ -150,6 +177,15 @@ macro_rules! stored_row {
                 statement
                     $(.bind::<diesel::dsl::SqlTypeOf<$table::$column>, _>(&self.$column))+
                     .bind::<diesel::dsl::SqlTypeOf<$table::$key>, _>(&self.$key)
+            }
+
+            fn insert_if_new(
+                &self,
+                conn: &mut diesel::SqliteConnection,
+            ) -> diesel::QueryResult<usize> {
+                use diesel::RunQueryDsl as _;
+                let insert = diesel::insert_into($table::table).values(self);
+                insert.on_conflict_do_nothing().execute(conn)
             }
         }
     };

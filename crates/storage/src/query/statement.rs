@@ -34,21 +34,21 @@ use diesel::{
 /// - Do not imply the condition of a partial index by a comparison. `d.lease = n.lease` implies `lease IS NOT NULL`;
 ///   `d.lease IS NOT DISTINCT FROM n.lease` does not.
 pub(crate) struct Statement<'a, DB, R> {
-    text: &'static str,
+    text: &'a str,
     values: Vec<Box<dyn QueryFragment<DB> + 'a>>,
     rows: PhantomData<R>,
 }
 
-impl<DB: Backend> Statement<'_, DB, ()> {
+impl<'a, DB: Backend> Statement<'a, DB, ()> {
     /// Creates a statement without result rows.
-    pub(crate) fn command(text: &'static str) -> Self {
+    pub(crate) fn command(text: &'a str) -> Self {
         Self::query(text)
     }
 }
 
 impl<'a, DB: Backend, R> Statement<'a, DB, R> {
     /// Creates a statement with result rows.
-    pub(crate) fn query(text: &'static str) -> Self {
+    pub(crate) fn query(text: &'a str) -> Self {
         Self { text, values: Vec::new(), rows: PhantomData }
     }
 

@@ -28,9 +28,9 @@ use crate::{
     },
 };
 
-/// Records the outcome `announced` for the envelopes among `delivered`, then bounces the envelopes among `exhausted` that
-/// can no longer be delivered: see [`settle`]. Locks the exhausted envelopes before it inserts the first outcome, in the
-/// order of all transactions.
+/// Records the outcome `announced` for the envelopes among `delivered`, then bounces the envelopes among `exhausted`
+/// that can no longer be delivered: see [`settle`]. Locks the exhausted envelopes before it inserts the first outcome,
+/// because all transactions lock rows in this order.
 pub(crate) fn end(
     conn: &mut AnyConnection,
     delivered: &[String],
@@ -138,11 +138,13 @@ fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<S
     envelopes.map(|id| id.as_ref().to_owned()).collect()
 }
 
-/// Returns the envelopes among `ids` that were not opened, that no webhook has received, and that have no outcome.
+/// Returns the envelopes among `ids` that were not opened, that no webhook has received, and that have no row in
+/// `envelope_outcomes`.
 ///
-/// Reads the deliveries before the outcomes. A success deletes its delivery and records `announced` in one transaction.
-/// If this transaction commits between the two queries, the delivery still counts as pending. In the other order, the
-/// envelope would have neither a delivery nor an outcome, and would wait for another webhook although it was delivered.
+/// Reads the deliveries before `envelope_outcomes`, because a success deletes its delivery and inserts `announced` in
+/// one transaction. If this transaction commits between the two queries, its delivery still counts as pending. In the
+/// reverse order, this function would see neither the delivery nor `announced`, so the delivered envelope would wait
+/// for another webhook.
 ///
 /// If the succeeded delivery was the only one of its envelope, `announced` is not recorded. [`received`] finds the
 /// success in the attempt log.

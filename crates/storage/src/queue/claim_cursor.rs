@@ -58,8 +58,8 @@ impl ClaimCursor {
     /// Sets the positions at which the next searches continue. `due` is the first due time that the last search found,
     /// and `lease_end` is the first end of a lease. Both are in milliseconds since the Unix epoch.
     ///
-    /// `None` means that the search found nothing, and counts like `now`, the time of the search. The position for due
-    /// deliveries is always at least [`SLACK_MS`] before `now`.
+    /// `None` means that the search found nothing. The next search then continues at `now`, the time of this search.
+    /// The position for due deliveries is always at least [`SLACK_MS`] before `now`.
     pub(crate) fn searched(&self, now: Timestamp, due: Option<i64>, lease_end: Option<i64>) {
         let now = now.as_millis();
         let mut positions = self.0.lock();
@@ -68,11 +68,12 @@ impl ClaimCursor {
     }
 }
 
-/// Each search for due deliveries starts at least this many milliseconds before the current time. This is longer than a
-/// transaction, and longer than the usual difference between the clocks of two nodes.
-///
-/// Also longer than the default lease. A delivery that is redelivered during its lease becomes due when the lease ends.
-/// Its due time is then the time of the request, which has already passed.
+/// Each search for due deliveries starts at least this many milliseconds before the current time, because a transaction
+/// can store a due time in the past:
+/// - A transaction commits some time after it has read the clock, and the clocks of two nodes differ. Usually both
+///   times are shorter than this constant.
+/// - A delivery can be redelivered while it is leased. When the lease ends, the time of this request becomes the due
+///   time. The default lease is also shorter than this constant.
 const SLACK_MS: i64 = 60_000;
 
 const FULL_EVERY_MS: i64 = 60_000;

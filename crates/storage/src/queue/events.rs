@@ -23,7 +23,7 @@ use crate::{
     },
     query::{
         any_of::any_of,
-        row_types::{SelectedRow, columns_of},
+        row_types::{SelectedRow, columns_of, insert_missing},
     },
     queue::statements,
     rows::{
@@ -92,7 +92,7 @@ pub(crate) fn store_due_at(
     commit_durably(conn)?;
     let stored: HashSet<_> = statements::insert_events(conn, &events)?.into_iter().collect();
     deliveries.retain(|delivery: &DeliveryRow| stored.contains(&delivery.event_id));
-    statements::insert_deliveries(conn, &deliveries)?;
+    insert_missing(conn, &deliveries, DeliveryRow::KEY)?;
     Ok(stored)
 }
 
@@ -199,14 +199,12 @@ impl Reader {
     /// not stored.
     pub fn key_of_event(&mut self, id: &EventId) -> Result<Option<ApiKeyId>, StoreError> {
         let text = id.to_string();
-        self.run(|conn| {
-            let key = if id.is_envelope() {
-                e::table.find(&text).select(e::recipient).first::<String>(conn)
-            } else {
-                v::table.find(&text).select(v::api_key_id).first::<String>(conn)
-            };
-            key.optional()?.map(|key| columns::id(&key, "event")).transpose()
-        })
+        let read = |key: String| columns::id(&key, "event");
+        if id.is_envelope() {
+            self.first(e::table.find(text).select(e::recipient), read)
+        } else {
+            self.first(v::table.find(text).select(v::api_key_id), read)
+        }
     }
 
     /// Finds the kinds and the senders of events. Omits events that are no longer stored, and events of unknown kinds.

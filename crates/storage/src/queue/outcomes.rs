@@ -8,8 +8,7 @@ use std::{
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    AttemptOutcome, AttemptResult, AttemptSummary, DisabledReason, HealthReport, IncidentKind,
-    Timestamp,
+    AttemptOutcome, AttemptResult, AttemptSummary, DisabledReason, IncidentKind, Timestamp,
 };
 
 use crate::{
@@ -121,8 +120,8 @@ fn urls_of_gone(
 struct UpdatedQueue {
     /// The leases that were still valid when the outcomes were recorded. Outcomes under other leases are ignored.
     leased: HashSet<DeliveryLease>,
-    /// Ids of events that were delivered and still have deliveries. The outcome `announced` is recorded for these
-    /// events. An event bounces (counts as undeliverable) only without this outcome.
+    /// Ids of events that were delivered and still have deliveries. For the envelopes among these events, the outcome
+    /// `announced` is recorded, so that they do not bounce.
     announced: Vec<String>,
     /// Deliveries without further attempts, because their last attempt failed.
     exhausted: Vec<DeliveryKey>,
@@ -138,7 +137,8 @@ fn update_queue(
     let (mut announced, mut exhausted) = (Vec::new(), Vec::new());
     let mut leased = HashSet::with_capacity(attempts.len());
     if !succeeded.is_empty() && !failed.is_empty() {
-        // Each of the two statements locks its own deliveries in the order of all transactions, but not both together.
+        // Locks the deliveries of both statements together. Each statement alone locks its deliveries in the order that
+        // all transactions use, but the second statement could lock a delivery that precedes those of the first.
         let keys: Vec<_> = attempts.iter().map(|attempt| attempt.lease.key.clone()).collect();
         statements::lock(conn, &keys)?;
     }
@@ -192,7 +192,7 @@ fn update_health(
     for (_, row) in &mut rows {
         let Some(attempts) = by_webhook.get(&*row.id) else { continue };
         let mut health = row.read()?;
-        let change = health.update(&HealthReport::new(attempts), failing_max);
+        let change = health.update(attempts, failing_max);
         disabled.extend(change.disabled.map(|reason| (row.id.clone(), reason)));
         let failing = change.failing_since.map(IncidentKind::Failing);
         let was_disabled = change.disabled.map(|it| IncidentKind::Disabled(it.into()));

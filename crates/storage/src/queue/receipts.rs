@@ -1,5 +1,5 @@
-//! Reads sent envelopes with the facts that determine the state of each receipt. The facts come from the recorded
-//! outcomes, the waiting envelopes, the attempt log, and the time of the first opening.
+//! Reads sent envelopes with the facts that determine the state of each receipt. The facts come from
+//! `envelope_outcomes`, the waiting envelopes, the attempt log, and the time of the first opening.
 //!
 //! Lists the envelopes of a sender in pages, newest first. One index orders the envelopes of a sender by time, and
 //! another index orders the envelopes of a thread. No index contains the recipient. If a query selects a recipient, a

@@ -103,21 +103,16 @@ impl Reader {
         webhook: &WebhookId,
         now: Timestamp,
     ) -> Result<Vec<OpenRelay>, StoreError> {
-        self.run(|conn| {
-            let connections = c::table
-                .inner_join(n::table.on(n::node.eq(c::node)))
-                .filter(c::webhook_id.eq(webhook.to_string()))
-                .filter(n::expires_at.gt(now.as_millis()))
-                .filter(n::expires_at.le(last_expiry(now)))
-                .order((c::connected_at, c::id))
-                .select((c::id, c::connected_at, c::client_address));
-            let rows = connections.load::<(i64, i64, Option<String>)>(conn)?.into_iter();
-            let open = |(id, at, client_address)| OpenRelay {
-                id: RelayConnectionId(id),
-                connected_at: Timestamp::from_millis(at),
-                client_address,
-            };
-            Ok(rows.map(open).collect())
+        let connections = c::table
+            .inner_join(n::table.on(n::node.eq(c::node)))
+            .filter(c::webhook_id.eq(webhook.to_string()))
+            .filter(n::expires_at.gt(now.as_millis()))
+            .filter(n::expires_at.le(last_expiry(now)))
+            .order((c::connected_at, c::id))
+            .select((c::id, c::connected_at, c::client_address));
+        self.load(connections, |(id, at, client_address)| {
+            let (id, connected_at) = (RelayConnectionId(id), Timestamp::from_millis(at));
+            Ok(OpenRelay { id, connected_at, client_address })
         })
     }
 
@@ -127,22 +122,16 @@ impl Reader {
         node: LeaseToken,
         before: Timestamp,
     ) -> Result<Vec<RelayConnectionId>, StoreError> {
-        self.run(|conn| {
-            let connections = c::table
-                .filter(c::node.eq(node.0))
-                .filter(c::connected_at.lt(before.as_millis()))
-                .select(c::id);
-            let ids: Vec<i64> = connections.load(conn)?;
-            Ok(ids.into_iter().map(RelayConnectionId).collect())
-        })
+        let connections = c::table
+            .filter(c::node.eq(node.0))
+            .filter(c::connected_at.lt(before.as_millis()))
+            .select(c::id);
+        self.load(connections, |id| Ok(RelayConnectionId(id)))
     }
 
     /// Counts the connections of a node.
     pub fn count_relays_of_node(&mut self, node: LeaseToken) -> Result<u64, StoreError> {
-        self.run(|conn| {
-            let count = c::table.filter(c::node.eq(node.0)).count().get_result::<i64>(conn)?;
-            columns::number(count, "number of connections")
-        })
+        self.number(c::table.filter(c::node.eq(node.0)).count(), "number of connections")
     }
 
     /// Returns whether connections of a node must be checked with [`Transaction::check_relays`].
@@ -244,13 +233,13 @@ impl Transaction {
 
     /// Deletes a connection.
     pub fn delete_relay(&mut self, id: RelayConnectionId) -> Result<(), StoreError> {
-        self.run(|conn| Ok(diesel::delete(c::table.find(id.0)).execute(conn).map(drop)?))
+        self.execute(diesel::delete(c::table.find(id.0))).map(drop)
     }
 
     /// Makes the connections of a node count until `until`: stores this time in the row of the node in `relay_nodes`.
-    /// Deletes the rows of other nodes that expired before `now`, and the connections of these nodes. Does the same
-    /// with rows that expire so late that a wrong clock must have set the time. Returns `false` if `node` had no row:
-    /// at the first call, and after another node has deleted the row and the connections of `node`. Both times are
+    /// Deletes the rows of other nodes that expired before `now`, and the connections of these nodes. Also deletes rows
+    /// of other nodes that expire so late that a wrong clock must have set the time. Returns `false` if `node` had no
+    /// row: at the first call, and after another node has deleted the row and the connections of `node`. Both times are
     /// [shared](Reader::shared_time), because the clocks of nodes differ.
     pub fn renew_relays(
         &mut self,

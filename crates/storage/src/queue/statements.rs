@@ -17,10 +17,7 @@ use crate::{
     query::statement::on_either,
     rows::{
         attempt::FinishedAttempt,
-        delivery::{
-            ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, FailedDelivery, SucceededDelivery,
-        },
-        envelope::WaitingRow,
+        delivery::{ClaimedRow, DeliveryKey, DeliveryLease, FailedDelivery, SucceededDelivery},
         event::EventRow,
         webhook::HealthRow,
     },
@@ -83,8 +80,6 @@ on_either! {
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
     /// Inserts the events that are not stored yet, and returns their ids.
     fn insert_events(rows: &[EventRow]) -> Vec<String>;
-    /// Inserts deliveries. Skips deliveries that already exist.
-    fn insert_deliveries(rows: &[DeliveryRow]) -> ();
     /// Inserts `outcome` for the envelopes without a row in `envelope_outcomes`, and returns the ids of these
     /// envelopes.
     fn insert_outcomes(
@@ -92,8 +87,6 @@ on_either! {
         outcome: &'static str,
         now: Timestamp
     ) -> Vec<String>;
-    /// Inserts rows of waiting envelopes. Skips rows that already exist.
-    fn insert_waiting(rows: &[WaitingRow]) -> ();
     /// Changes the due time of deliveries without a lease, if the stored due time is still the expected one.
     fn expedite(changes: &[ExpeditedDelivery]) -> ();
 }

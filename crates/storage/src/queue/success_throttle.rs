@@ -83,9 +83,9 @@ impl SuccessThrottle {
 
 /// Minimum time in milliseconds between two recorded successes of a webhook.
 const INTERVAL_MS: u64 = 600_000;
-/// Minimum time in milliseconds between two recorded successes of a webhook, if the newer success is a retry. Shorter
-/// than the pauses between attempts in the default schedule. If another success was recorded within this time, it is
-/// therefore newer than the failure before the retry, and has already cleared this failure.
+/// Minimum time in milliseconds between two recorded successes of a webhook, if the newer success is a retry. This time
+/// is shorter than the pauses of the default retry schedule. A success that was recorded within this time is therefore
+/// newer than the failure before the retry, and has already cleared this failure.
 const REPEATED_INTERVAL_MS: u64 = 1_000;
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope, ports::
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
     housekeeping::partitions::first_id,
-    query::any_of::any_of,
-    queue::statements,
+    query::{any_of::any_of, row_types::insert_missing},
     rows::{columns, envelope::WaitingRow},
     schema::{
         api_keys as k, deleted_webhooks as f, identity_rotations as r, waiting_envelopes as e,
@@ -89,7 +88,7 @@ pub(crate) fn wait(
             recipient: it.recipient.to_string(),
         })
         .filter(|row| !is_skipped(row));
-    statements::insert_waiting(conn, &rows.collect::<Vec<_>>())?;
+    insert_missing(conn, &rows.collect::<Vec<_>>(), WaitingRow::KEY)?;
     for recipient in &recipients {
         let request = diesel::insert_into(t::table).values(t::api_key_id.eq(recipient));
         let restart = t::horizon.eq(None::<i64>);

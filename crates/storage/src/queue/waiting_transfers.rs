@@ -20,8 +20,8 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
-    query::{any_of::any_of, statement::Statement},
-    queue::{bounces, statements, waiting::last_skip},
+    query::{any_of::any_of, row_types::insert_missing, statement::Statement},
+    queue::{bounces, waiting::last_skip},
     rows::{columns, delivery::DeliveryRow},
     schema::{
         api_keys as k, waiting_envelopes as e, waiting_skips as s, waiting_transfers as t,
@@ -34,8 +34,9 @@ impl Transaction {
     /// This is the id of the newest waiting envelope, or the highest possible id of the millisecond `now`, whichever is
     /// higher.
     ///
-    /// If the id of an envelope comes from a clock far ahead, deletes its waiting row instead. As the highest id to
-    /// skip, such an id would also skip all envelopes until that time.
+    /// If a node with a clock far ahead created the id of an envelope, deletes the row of the envelope in
+    /// `waiting_envelopes` instead. With such an id as the highest id to skip, all envelopes until the time in the id
+    /// would be skipped.
     pub fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         let recipient = recipient.to_string();
         self.run(|conn| {
@@ -255,5 +256,5 @@ fn deliver(
     let skipped = skipped.unwrap_or_default();
     let wanted = envelopes.iter().filter(|id| **id > skipped);
     let row = |id: &String| DeliveryRow::new(id.clone(), webhook_id.to_owned(), now.as_millis());
-    statements::insert_deliveries(conn, &wanted.map(row).collect::<Vec<_>>())
+    insert_missing(conn, &wanted.map(row).collect::<Vec<_>>(), DeliveryRow::KEY).map(drop)
 }

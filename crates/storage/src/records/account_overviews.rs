@@ -44,7 +44,7 @@ impl Reader {
             rows.into_iter()
                 .map(|row| {
                     let keys = counts.get(&row.0).copied().unwrap_or(0);
-                    summary(row, keys)
+                    summary(row, columns::number(keys, KEYS)?)
                 })
                 .collect()
         })
@@ -56,37 +56,27 @@ impl Reader {
         id: &AccountId,
         now: Timestamp,
     ) -> Result<Option<AccountOverview>, StoreError> {
-        self.run(|conn| {
-            let id = id.to_string();
-            let row = a::table
-                .find(&id)
-                .select((a::id, a::partner_id, a::created_at, a::closed_at, a::erased_at))
-                .first::<AccountRow>(conn)
-                .optional()?;
-            let Some(row) = row else { return Ok(None) };
-            let keys = k::table.filter(k::account_id.eq(&id)).count().get_result(conn)?;
-            let live = sessions::table
-                .filter(sessions::account_id.eq(&id))
-                .filter(sessions::expires_at.gt(now.as_millis()));
-            let sessions: i64 = live.count().get_result(conn)?;
-            let of_account = k::table
-                .filter(k::account_id.eq(&id))
-                .filter(k::status.ne(KeyStatus::Revoked.as_str()))
-                .select(k::id);
-            let webhooks: i64 =
-                w::table.filter(w::api_key_id.eq_any(of_account)).count().get_result(conn)?;
-            Ok(Some(AccountOverview {
-                summary: summary(row, keys)?,
-                sessions: columns::number(sessions, "number of sessions")?,
-                webhooks: columns::number(webhooks, "number of webhooks")?,
-            }))
-        })
+        let id = id.to_string();
+        let columns = (a::id, a::partner_id, a::created_at, a::closed_at, a::erased_at);
+        let row = a::table.find(&id).select(columns);
+        let Some(row) = self.first(row, |row: AccountRow| Ok(row))? else { return Ok(None) };
+        let keys = k::table.filter(k::account_id.eq(&id));
+        let live = sessions::table
+            .filter(sessions::account_id.eq(&id))
+            .filter(sessions::expires_at.gt(now.as_millis()));
+        let of_account = keys.filter(k::status.ne(KeyStatus::Revoked.as_str())).select(k::id);
+        let webhooks = w::table.filter(w::api_key_id.eq_any(of_account));
+        Ok(Some(AccountOverview {
+            summary: summary(row, self.number(keys.count(), KEYS)?)?,
+            sessions: self.number(live.count(), "number of sessions")?,
+            webhooks: self.number(webhooks.count(), "number of webhooks")?,
+        }))
     }
 
     /// Returns the partner of an account. `None` if the account does not exist or has no partner.
     pub fn partner_of(&mut self, id: &AccountId) -> Result<Option<PartnerId>, StoreError> {
         let partner = a::table.find(id.to_string()).select(a::partner_id);
-        self.run(|conn| partner_id(partner.first::<Option<String>>(conn).optional()?.flatten()))
+        Ok(self.first(partner, partner_id)?.flatten())
     }
 }
 
@@ -97,14 +87,16 @@ fn partner_id(name: Option<String>) -> Result<Option<PartnerId>, Fault> {
 
 fn summary(
     (id, partner, created_at, closed_at, erased_at): AccountRow,
-    keys: i64,
+    keys: u64,
 ) -> Result<AccountSummary, Fault> {
     Ok(AccountSummary {
         id: columns::id(&id, "account")?,
         partner: partner_id(partner)?,
-        keys: columns::number(keys, "number of keys")?,
+        keys,
         created_at: Timestamp::from_millis(created_at),
         closed_at: columns::instant(closed_at),
         erased_at: columns::instant(erased_at),
     })
 }
+
+const KEYS: &str = "number of keys";

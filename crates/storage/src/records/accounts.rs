@@ -58,8 +58,7 @@ impl Reader {
         token: &TokenHash,
     ) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = s::table.find(&token.0[..]).select((s::confirmed_at, s::confirmation_tag));
-        let row: Option<(Option<i64>, Option<Vec<u8>>)> =
-            self.run(|conn| Ok(confirmed.first(conn).optional()?))?;
+        let row = self.first(confirmed, Ok::<(Option<i64>, Option<Vec<u8>>), _>)?;
         let Some((Some(millis), tag)) = row else { return Ok(None) };
         let content = session::confirmation_content(&token.0, millis);
         let is_valid = self.row_tags.is_valid(&content, tag.as_deref())?;
@@ -91,8 +90,7 @@ impl Reader {
         let id = account.to_string();
         let open = accounts::table.find(&id).filter(accounts::closed_at.is_null());
         let columns = (accounts::login_secret, accounts::recovery_code, accounts::tag);
-        let row =
-            self.run(|conn| Ok(open.select(columns).first::<SecretsRow>(conn).optional()?))?;
+        let row = self.first(open.select(columns), Ok::<SecretsRow, _>)?;
         let Some((login_secret, recovery_code, tag)) = row else { return Ok(None) };
         let content = account_content(&id, &login_secret, recovery_code.as_deref());
         if !self.row_tags.is_valid(&content, tag.as_deref())? {
@@ -112,19 +110,14 @@ impl Reader {
 impl Transaction {
     /// Inserts an account.
     pub fn insert_account(&mut self, account: &Account) -> Result<(), StoreError> {
-        let tag = self.account_tag(&account.id, &account.secrets)?;
-        self.run(|conn| {
-            diesel::insert_into(accounts::table)
-                .values((
-                    accounts::id.eq(account.id.to_string()),
-                    accounts::login_secret.eq(&account.secrets.login_secret.0[..]),
-                    accounts::recovery_code.eq(&account.secrets.recovery_code.0[..]),
-                    accounts::created_at.eq(account.created_at.as_millis()),
-                    accounts::tag.eq(tag),
-                ))
-                .execute(conn)?;
-            Ok(())
-        })
+        let row = (
+            accounts::id.eq(account.id.to_string()),
+            accounts::login_secret.eq(&account.secrets.login_secret.0[..]),
+            accounts::recovery_code.eq(&account.secrets.recovery_code.0[..]),
+            accounts::created_at.eq(account.created_at.as_millis()),
+            accounts::tag.eq(self.account_tag(&account.id, &account.secrets)?),
+        );
+        self.execute(diesel::insert_into(accounts::table).values(row)).map(drop)
     }
 
     /// Locks an account until the transaction ends. Returns `false` if the account does not exist or is closed.
@@ -142,8 +135,7 @@ impl Transaction {
 
     /// Deletes the session with this token. Does nothing if no session has the token.
     pub fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {
-        let ended =
-            self.run(|conn| Ok(diesel::delete(s::table.find(&token.0[..])).execute(conn)?))?;
+        let ended = self.execute(diesel::delete(s::table.find(&token.0[..])))?;
         self.journal_ended_sessions(ended);
         Ok(())
     }
@@ -151,7 +143,7 @@ impl Transaction {
     /// Deletes all sessions of one account.
     pub fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError> {
         let of_account = s::table.filter(s::account_id.eq(account.to_string()));
-        let ended = self.run(|conn| Ok(diesel::delete(of_account).execute(conn)?))?;
+        let ended = self.execute(diesel::delete(of_account))?;
         self.journal_ended_sessions(ended);
         Ok(())
     }
@@ -186,14 +178,12 @@ impl Transaction {
     ) -> Result<(), StoreError> {
         let tag = self.account_tag(account, secrets)?;
         let of_account = accounts::table.find(account.to_string());
-        self.run(|conn| {
-            let update = diesel::update(of_account).set((
-                accounts::login_secret.eq(&secrets.login_secret.0[..]),
-                accounts::recovery_code.eq(&secrets.recovery_code.0[..]),
-                accounts::tag.eq(tag),
-            ));
-            columns::one(update.execute(conn)?, "account")
-        })?;
+        let update = diesel::update(of_account).set((
+            accounts::login_secret.eq(&secrets.login_secret.0[..]),
+            accounts::recovery_code.eq(&secrets.recovery_code.0[..]),
+            accounts::tag.eq(tag),
+        ));
+        self.change_one(update, "account")?;
         self.journaled_acts.add(JournaledAct::SecretsReplaced(*account, *secrets));
         Ok(())
     }
@@ -221,11 +211,7 @@ impl Transaction {
         let content = session::confirmation_content(&token.0, at.as_millis());
         let tag = self.row_tags.tag(&content)?;
         let confirmed = (s::confirmed_at.eq(at.as_millis()), s::confirmation_tag.eq(tag));
-        let session = s::table.find(&token.0[..]);
-        self.run(|conn| {
-            diesel::update(session).set(confirmed).execute(conn)?;
-            Ok(())
-        })
+        self.execute(diesel::update(s::table.find(&token.0[..])).set(confirmed)).map(drop)
     }
 
     /// Assigns the account to a partner. `None` removes the account from its partner. Returns `false` if the account
@@ -237,10 +223,7 @@ impl Transaction {
     ) -> Result<bool, StoreError> {
         let account = accounts::table.find(account.to_string());
         let partner = partner.map(PartnerId::as_str);
-        self.run(|conn| {
-            let update = diesel::update(account).set(accounts::partner_id.eq(partner));
-            Ok(update.execute(conn)? == 1)
-        })
+        Ok(self.execute(diesel::update(account).set(accounts::partner_id.eq(partner)))? == 1)
     }
 
     fn account_tag(

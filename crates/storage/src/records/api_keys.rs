@@ -74,33 +74,31 @@ impl Reader {
         below: Option<&ApiKeyId>,
         limit: u32,
     ) -> Result<Vec<ApiKey>, StoreError> {
-        self.run(|conn| {
-            let KeyFilter { account, handle, label, status, plan } = filter;
-            let mut keys = k::table
-                .order(k::id.desc())
-                .limit(limit.into())
-                .select(columns_of::<KeyRow>())
-                .into_boxed();
-            if let Some(account) = account {
-                keys = keys.filter(k::account_id.eq(account.to_string()));
-            }
-            if let Some(handle) = handle {
-                keys = keys.filter(k::handle.eq(handle.to_string()));
-            }
-            if let Some(label) = label {
-                keys = keys.filter(k::label.eq(label.to_string()));
-            }
-            if let Some(status) = status {
-                keys = keys.filter(k::status.eq(status.as_str()));
-            }
-            if let Some(plan) = plan {
-                keys = keys.filter(k::plan.eq(plan));
-            }
-            if let Some(below) = below {
-                keys = keys.filter(k::id.lt(below.to_string()));
-            }
-            keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
-        })
+        let KeyFilter { account, handle, label, status, plan } = filter;
+        let mut keys = k::table
+            .order(k::id.desc())
+            .limit(limit.into())
+            .select(columns_of::<KeyRow>())
+            .into_boxed();
+        if let Some(account) = account {
+            keys = keys.filter(k::account_id.eq(account.to_string()));
+        }
+        if let Some(handle) = handle {
+            keys = keys.filter(k::handle.eq(handle.to_string()));
+        }
+        if let Some(label) = label {
+            keys = keys.filter(k::label.eq(label.to_string()));
+        }
+        if let Some(status) = status {
+            keys = keys.filter(k::status.eq(status.as_str()));
+        }
+        if let Some(plan) = plan {
+            keys = keys.filter(k::plan.eq(plan));
+        }
+        if let Some(below) = below {
+            keys = keys.filter(k::id.lt(below.to_string()));
+        }
+        self.load(keys, KeyRow::read)
     }
 }
 
@@ -135,7 +133,7 @@ impl Transaction {
         let live = k::table
             .filter(k::account_id.eq(account.to_string()))
             .filter(k::status.ne(KeyStatus::Revoked.as_str()));
-        self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
+        self.number(live.count(), "number of keys")
     }
 
     /// Sets the handle that is displayed for a key that this transaction has locked; `None` displays no handle. Does
@@ -147,15 +145,13 @@ impl Transaction {
     ) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         let handle = handle.map(Handle::as_str);
-        self.run(|conn| columns::one(update.set(k::handle.eq(handle)).execute(conn)?, "key"))
+        self.change_one(update.set(k::handle.eq(handle)), "key")
     }
 
     /// Counts the webhooks of a key.
     pub fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
         let of_key = webhooks::table.filter(webhooks::api_key_id.eq(key.to_string()));
-        self.run(|conn| {
-            columns::number(of_key.count().get_result::<i64>(conn)?, "number of webhooks")
-        })
+        self.number(of_key.count(), "number of webhooks")
     }
 
     /// Locks the usage row of the key until the transaction ends, then reads the key. `None` if the key does not exist.
@@ -177,9 +173,7 @@ impl Transaction {
     /// the change.
     pub fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
-        self.run(|conn| {
-            columns::one(update.set(k::status.eq(status.as_str())).execute(conn)?, "key")
-        })?;
+        self.change_one(update.set(k::status.eq(status.as_str())), "key")?;
         match status {
             KeyStatus::Active => self.journaled_acts.add(JournaledAct::KeyActivated(*id)),
             KeyStatus::Deactivated => self.journaled_acts.add(JournaledAct::KeyDeactivated(*id)),
@@ -192,16 +186,14 @@ impl Transaction {
     /// Sets the newest version of the sealing key of an API key that this transaction has locked.
     pub fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
-        self.run(|conn| {
-            let version: i32 = columns::number(version, "sealing version")?;
-            columns::one(update.set(k::sealing_version.eq(version)).execute(conn)?, "key")
-        })
+        let version: i32 = columns::number(version, "sealing version")?;
+        self.change_one(update.set(k::sealing_version.eq(version)), "key")
     }
 
     /// Sets the plan of a key that this transaction has locked. The usage counters do not change.
     pub fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
-        self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))
+        self.change_one(update.set(PlanRow::from(*plan)), "key")
     }
 }
 

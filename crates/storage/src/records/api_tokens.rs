@@ -40,13 +40,11 @@ impl Reader {
         account: &AccountId,
         now: Timestamp,
     ) -> Result<Vec<ApiToken>, StoreError> {
-        self.run(|conn| {
-            let live = t::table
-                .filter(t::account_id.eq(account.to_string()))
-                .filter(t::expires_at.gt(now.as_millis()))
-                .order(t::id);
-            live.load::<ApiTokenRow>(conn)?.into_iter().map(ApiTokenRow::read).collect()
-        })
+        let live = t::table
+            .filter(t::account_id.eq(account.to_string()))
+            .filter(t::expires_at.gt(now.as_millis()))
+            .order(t::id);
+        self.load(live, ApiTokenRow::read)
     }
 }
 
@@ -55,10 +53,7 @@ impl Transaction {
     pub fn insert_api_token(&mut self, token: &ApiToken) -> Result<(), StoreError> {
         let mut row = ApiTokenRow::new(token);
         row.tag = Some(self.row_tags.tag(&row.content())?);
-        self.run(|conn| {
-            diesel::insert_into(t::table).values(row).execute(conn)?;
-            Ok(())
-        })
+        self.execute(diesel::insert_into(t::table).values(row)).map(drop)
     }
 
     /// Counts the tokens of an account that have not expired at `now`.
@@ -70,9 +65,7 @@ impl Transaction {
         let live = t::table
             .filter(t::account_id.eq(account.to_string()))
             .filter(t::expires_at.gt(now.as_millis()));
-        self.run(|conn| {
-            columns::number(live.count().get_result::<i64>(conn)?, "number of API tokens")
-        })
+        self.number(live.count(), "number of API tokens")
     }
 
     /// Deletes a token. Returns the deleted token; `None` if the token does not exist, or belongs to another account
@@ -112,11 +105,8 @@ impl Transaction {
 
     /// Deletes up to `limit` tokens of all accounts. Returns their number.
     pub fn end_api_tokens(&mut self, limit: u32) -> Result<u64, StoreError> {
-        let ids = self.run(|conn| {
-            let some = t::table.select(t::id).order(t::id).limit(limit.into());
-            let ids: Vec<String> = some.load(conn)?;
-            ids.iter().map(|id| columns::id(id, "API token")).collect::<Result<Vec<_>, _>>()
-        })?;
+        let some = t::table.select(t::id).order(t::id).limit(limit.into());
+        let ids = self.load(some, |id: String| columns::id(&id, "API token"))?;
         let mut ended = 0_u64;
         for id in &ids {
             ended = ended.saturating_add(self.delete_api_token(id, None)?.map_or(0, |_| 1));

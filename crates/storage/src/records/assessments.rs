@@ -19,8 +19,9 @@ use crate::{
 };
 
 impl Transaction {
-    /// Inserts an assessment, and returns its stored time. If the key has one with the same or a later time, stores a
-    /// time 1 ms after the newest, so that the new assessment counts also if the clock of this node is behind.
+    /// Inserts an assessment, and returns its stored time. If the key has an assessment with the same or a later time,
+    /// stores a time 1 ms after the newest. The new assessment is therefore the newest, even if the clock of this node
+    /// is behind.
     pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<Timestamp, StoreError> {
         let key = assessment.api_key_id.to_string();
         let newest = s::table.filter(s::api_key_id.eq(key)).select(max(s::at));
@@ -37,14 +38,12 @@ impl Transaction {
     pub fn newest_assessment(&mut self, key: &ApiKeyId) -> Result<Option<Assessment>, StoreError> {
         let newest =
             s::table.filter(s::api_key_id.eq(key.to_string())).order((s::at.desc(), s::id.desc()));
-        self.run(|conn| {
-            newest.first::<AssessmentRow>(conn).optional()?.map(AssessmentRow::read).transpose()
-        })
+        self.first(newest, AssessmentRow::read)
     }
 
-    /// Inserts an attestation, and returns its stored time. If the key has one for this check with the same or a later
-    /// time, stores a time 1 ms after the newest, so that the new attestation counts also if the clock of this node is
-    /// behind.
+    /// Inserts an attestation, and returns its stored time. If the key has an attestation of the same check with the
+    /// same or a later time, stores a time 1 ms after the newest. The new attestation is therefore the newest, even if
+    /// the clock of this node is behind.
     pub fn insert_attestation(
         &mut self,
         attestation: &Attestation,
@@ -100,9 +99,7 @@ impl Reader {
             .filter(s::api_key_id.eq(key.to_string()))
             .order((s::at.desc(), s::id.desc()))
             .limit(limit.into());
-        self.run(|conn| {
-            newest.load::<AssessmentRow>(conn)?.into_iter().map(AssessmentRow::read).collect()
-        })
+        self.load(newest, AssessmentRow::read)
     }
 
     /// Lists up to `limit` attestations of a key, newest first.
@@ -115,9 +112,7 @@ impl Reader {
             .filter(t::api_key_id.eq(key.to_string()))
             .order((t::at.desc(), t::id.desc()))
             .limit(limit.into());
-        self.run(|conn| {
-            newest.load::<AttestationRow>(conn)?.into_iter().map(AttestationRow::read).collect()
-        })
+        self.load(newest, AttestationRow::read)
     }
 }
 

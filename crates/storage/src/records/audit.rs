@@ -18,18 +18,14 @@ impl Transaction {
     /// transaction ends.
     pub fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError> {
         let newest = a::table.order(a::number.desc());
-        self.run(|conn| {
-            advisory_lock(conn, LOCK)?;
-            newest.first::<AuditRow>(conn).optional()?.map(AuditRow::read).transpose()
-        })
+        self.run(|conn| advisory_lock(conn, LOCK))?;
+        self.first(newest, AuditRow::read)
     }
 
     /// Appends an entry. Its number must be one higher than the number of the newest entry.
     pub fn append_audit(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        self.run(|conn| {
-            diesel::insert_into(a::table).values(AuditRow::new(entry)?).execute(conn)?;
-            Ok(())
-        })
+        let row = AuditRow::new(entry)?;
+        self.execute(diesel::insert_into(a::table).values(row)).map(drop)
     }
 }
 
@@ -38,15 +34,15 @@ impl Reader {
     pub fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let page = a::table.filter(a::number.gt(after)).order(a::number).limit(limit.into());
-        self.run(|conn| page.load::<AuditRow>(conn)?.into_iter().map(AuditRow::read).collect())
+        self.load(page, AuditRow::read)
     }
 
     /// Reads the newest entries, at most `limit`, in ascending order of their numbers.
     pub fn newest_audit_entries(&mut self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
         let newest = a::table.order(a::number.desc()).limit(limit.into());
-        self.run(|conn| {
-            newest.load::<AuditRow>(conn)?.into_iter().rev().map(AuditRow::read).collect()
-        })
+        let mut entries = self.load(newest, AuditRow::read)?;
+        entries.reverse();
+        Ok(entries)
     }
 }
 

@@ -26,7 +26,7 @@ impl Transaction {
             .filter(b::api_key_id.eq(key.to_string()))
             .filter(b::expires_at.gt(now.as_millis()))
             .filter(b::revoked_at.is_null());
-        self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of badges"))
+        self.number(live.count(), "number of badges")
     }
 
     /// Finds a free position in a status list for a new badge. Tries the random indices `draws` in the newest list. If
@@ -50,10 +50,7 @@ impl Transaction {
         if badge.revocation.is_none() {
             row.tag = Some(self.row_tags.tag(&row.content())?);
         }
-        self.run(|conn| {
-            diesel::insert_into(b::table).values(row).execute(conn)?;
-            Ok(())
-        })
+        self.execute(diesel::insert_into(b::table).values(row)).map(drop)
     }
 
     /// Revokes a badge. Returns `false` if the badge does not exist or is already revoked.
@@ -69,7 +66,7 @@ impl Transaction {
             b::revocation_reason.eq(&revocation.reason),
             b::tag.eq(None::<Vec<u8>>),
         ));
-        let is_revoked = self.run(|conn| Ok(update.execute(conn)? == 1))?;
+        let is_revoked = self.execute(update)? == 1;
         if is_revoked {
             self.journaled_acts.add(JournaledAct::BadgeRevoked(*id));
         }

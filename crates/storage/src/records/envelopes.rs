@@ -31,6 +31,7 @@ impl Reader {
         id: &EnvelopeId,
         recipient: &ApiKeyId,
     ) -> Result<Option<AddressedEnvelope>, StoreError> {
+        type Row = (MetaRow, Vec<u8>, Vec<u8>, Option<i64>, Option<String>);
         let addressed = e::table
             .left_join(h::table.on(h::api_key_id.eq(e::sender)))
             .filter(e::id.eq(id.to_string()))
@@ -42,18 +43,13 @@ impl Reader {
                 e::opened_at,
                 h::handle.nullable(),
             ));
-        self.run(|conn| {
-            type Row = (MetaRow, Vec<u8>, Vec<u8>, Option<i64>, Option<String>);
-            let row = addressed.first::<Row>(conn);
-            let Some((meta, sealed, signature, opened_at, handle)) = row.optional()? else {
-                return Ok(None);
-            };
+        self.first(addressed, |(meta, sealed, signature, opened_at, handle): Row| {
             let signature = columns::bytes(signature, "signature")?;
-            Ok(Some(AddressedEnvelope {
+            Ok(AddressedEnvelope {
                 envelope: Envelope { meta: meta.read(envelope::hash(&sealed))?, sealed, signature },
                 opened_at: columns::instant(opened_at),
                 sender_handle: handle.as_deref().map(columns::handle).transpose()?,
-            }))
+            })
         })
     }
 }
@@ -62,21 +58,17 @@ impl Transaction {
     /// Finds a channel: one key encapsulation that many envelopes share. The recipient needs the channel to open these
     /// envelopes. `None` if there is no channel with this id.
     pub fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
+        type Row = (String, String, String, i32, Vec<u8>, Vec<u8>);
         let channel = c::table.find(id.to_string());
-        self.run(|conn| {
-            type Row = (String, String, String, i32, Vec<u8>, Vec<u8>);
-            let row = channel.first::<Row>(conn).optional()?;
-            row.map(|(id, sender, recipient, version, encapsulation, signature)| {
-                Ok(Channel {
-                    id: columns::id(&id, "channel")?,
-                    sender: columns::id(&sender, "channel")?,
-                    recipient: columns::id(&recipient, "channel")?,
-                    sealing_version: columns::number(version, "sealing version")?,
-                    encapsulation,
-                    signature: columns::bytes(signature, "signature")?,
-                })
+        self.first(channel, |(id, sender, recipient, version, encapsulation, signature): Row| {
+            Ok(Channel {
+                id: columns::id(&id, "channel")?,
+                sender: columns::id(&sender, "channel")?,
+                recipient: columns::id(&recipient, "channel")?,
+                sealing_version: columns::number(version, "sealing version")?,
+                encapsulation,
+                signature: columns::bytes(signature, "signature")?,
             })
-            .transpose()
         })
     }
 

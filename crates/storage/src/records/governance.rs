@@ -33,7 +33,7 @@ impl Transaction {
             g::since.eq(decision.reason.since.as_millis()),
             g::by.eq(&decision.by),
         ));
-        self.run(|conn| Ok(insert.execute(conn).map(drop)?))
+        self.execute(insert).map(drop)
     }
 
     /// Replaces the status, the reason, the time and the operator of a stored decision. Returns
@@ -57,9 +57,7 @@ impl Transaction {
     /// Counts the accounts that are assigned to a partner.
     pub fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError> {
         let of_partner = accounts::table.filter(accounts::partner_id.eq(partner.as_str()));
-        self.run(|conn| {
-            columns::number(of_partner.count().get_result::<i64>(conn)?, "number of accounts")
-        })
+        self.number(of_partner.count(), "number of accounts")
     }
 }
 
@@ -75,13 +73,9 @@ impl Reader {
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
             .order((g::since, g::id))
             .select((g::id, columns_of::<ReasonRow>(), g::by));
-        self.run(|conn| {
-            let rows = open.load::<(String, ReasonRow, String)>(conn)?.into_iter();
-            rows.map(|(id, reason, by)| {
-                let id = columns::id(&id, "decision")?;
-                Ok(GovernanceDecision { id, subject: subject.clone(), reason: reason.read()?, by })
-            })
-            .collect()
+        self.load(open, |(id, reason, by): (String, ReasonRow, String)| {
+            let id = columns::id(&id, "decision")?;
+            Ok(GovernanceDecision { id, subject: subject.clone(), reason: reason.read()?, by })
         })
     }
 

@@ -25,19 +25,13 @@ use crate::{
 impl Reader {
     /// Finds the key and the account that own a handle, even if the key is revoked. `None` if the handle is free.
     pub fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError> {
-        let owner = self.run(|conn| {
-            let row = handles::table
-                .find(handle.as_str())
-                .select((handles::account_id, handles::api_key_id))
-                .first::<(String, String)>(conn)
-                .optional()?;
-            row.map(|(account_id, api_key_id)| {
-                Ok(HandleOwner {
-                    account_id: columns::id(&account_id, "handle")?,
-                    api_key_id: columns::id(&api_key_id, "handle")?,
-                })
+        let owner =
+            handles::table.find(handle.as_str()).select((handles::account_id, handles::api_key_id));
+        let owner = self.first(owner, |(account_id, api_key_id): (String, String)| {
+            Ok(HandleOwner {
+                account_id: columns::id(&account_id, "handle")?,
+                api_key_id: columns::id(&api_key_id, "handle")?,
             })
-            .transpose()
         })?;
         self.handles_seen.insert(handle.clone(), owner.map(|owner| owner.api_key_id));
         Ok(owner)
@@ -134,7 +128,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Finds the handle by which senders can address the key. `None` if the key has none.
+    /// Finds the handle by which senders can address the key. `None` if the key has no handle.
     pub fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError> {
         self.run(|conn| find_of_key(conn, id))
     }
@@ -147,13 +141,11 @@ impl Transaction {
 
     /// Counts the handles of the account's revoked keys. Such a handle stays reserved for the account.
     pub fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError> {
-        self.run(|conn| {
-            let revoked = handles::table
-                .inner_join(k::table)
-                .filter(handles::account_id.eq(account.to_string()))
-                .filter(k::status.eq(KeyStatus::Revoked.as_str()));
-            columns::number(revoked.count().get_result::<i64>(conn)?, "number of handles")
-        })
+        let revoked = handles::table
+            .inner_join(k::table)
+            .filter(handles::account_id.eq(account.to_string()))
+            .filter(k::status.eq(KeyStatus::Revoked.as_str()));
+        self.number(revoked.count(), "number of handles")
     }
 }
 

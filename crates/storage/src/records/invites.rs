@@ -17,10 +17,7 @@ impl Reader {
     /// this secret.
     pub fn find_invite(&mut self, secret: &TokenHash) -> Result<Option<Invite>, StoreError> {
         let of_secret = i::table.filter(i::secret.eq(&secret.0[..]));
-        self.run(|conn| {
-            let row = of_secret.first::<InviteRow>(conn).optional()?;
-            row.map(InviteRow::read).transpose()
-        })
+        self.first(of_secret, InviteRow::read)
     }
 
     /// Reads up to `limit` invites that are older than the invite `below`, newest first. With `None`, begins with the
@@ -30,23 +27,18 @@ impl Reader {
         below: Option<&InviteId>,
         limit: u32,
     ) -> Result<Vec<Invite>, StoreError> {
-        self.run(|conn| {
-            let mut page = i::table.order(i::id.desc()).limit(limit.into()).into_boxed();
-            if let Some(below) = below {
-                page = page.filter(i::id.lt(below.to_string()));
-            }
-            page.load::<InviteRow>(conn)?.into_iter().map(InviteRow::read).collect()
-        })
+        let mut page = i::table.order(i::id.desc()).limit(limit.into()).into_boxed();
+        if let Some(below) = below {
+            page = page.filter(i::id.lt(below.to_string()));
+        }
+        self.load(page, InviteRow::read)
     }
 }
 
 impl Transaction {
     /// Inserts an invite.
     pub fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError> {
-        self.run(|conn| {
-            diesel::insert_into(i::table).values(InviteRow::new(invite)).execute(conn)?;
-            Ok(())
-        })
+        self.execute(diesel::insert_into(i::table).values(InviteRow::new(invite))).map(drop)
     }
 
     /// Counts one use of an invite. If the invite is not active at `now`, counts nothing and returns `false`.
@@ -57,10 +49,7 @@ impl Transaction {
             .filter(i::used.lt(i::uses))
             .filter(i::expires_at.gt(now.as_millis()))
             .filter(i::revoked_at.is_null());
-        self.run(|conn| {
-            let used = diesel::update(active).set(i::used.eq(i::used + 1)).execute(conn)?;
-            Ok(used == 1)
-        })
+        Ok(self.execute(diesel::update(active).set(i::used.eq(i::used + 1)))? == 1)
     }
 
     /// Revokes an invite, and returns it. `None` if the invite does not exist or was already revoked.

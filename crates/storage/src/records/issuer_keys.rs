@@ -30,20 +30,14 @@ impl Transaction {
             created_at: key.created_at.as_millis(),
             signs_from: key.signs_from.as_millis(),
         };
-        self.run(|conn| {
-            diesel::insert_into(i::table).values(row).execute(conn)?;
-            Ok(())
-        })
+        self.execute(diesel::insert_into(i::table).values(row)).map(drop)
     }
 }
 
 impl Reader {
     /// Lists all issuer keys, ordered by the start of signing.
     pub fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
-        self.run(|conn| {
-            let rows = i::table.order((i::signs_from, i::id)).load::<IssuerRow>(conn)?;
-            rows.into_iter().map(IssuerRow::read).collect()
-        })
+        self.load(i::table.order((i::signs_from, i::id)), IssuerRow::read)
     }
 }
 

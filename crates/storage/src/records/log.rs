@@ -95,7 +95,7 @@ impl Transaction {
     /// Stores a checkpoint (a signed head) of the log `origin` with the cosignatures of witnesses.
     pub fn set_witnessed(&mut self, origin: &str, checkpoint: &str) -> Result<(), StoreError> {
         let head = diesel::update(h::table.find(origin)).set(h::witnessed.eq(checkpoint));
-        self.run(|conn| Ok(head.execute(conn).map(drop)?))
+        self.execute(head).map(drop)
     }
 
     /// Deletes the entries, tiles and head of the log, and begins a new log with the name `head.origin`. Deletes the
@@ -146,15 +146,11 @@ impl Transaction {
 impl Reader {
     /// Reads the state of the log; `None` if there is no log yet.
     pub fn log_head(&mut self) -> Result<Option<LogHead>, StoreError> {
-        self.run(|conn| {
-            let row =
-                h::table.first::<(String, String, i64, String, Option<String>)>(conn).optional()?;
-            row.map(|(origin, issuer_key, size, checkpoint, witnessed)| {
-                let issuer_key = columns::id(&issuer_key, HEAD)?;
-                let size = columns::number(size, HEAD)?;
-                Ok(LogHead { origin, issuer_key, size, checkpoint, witnessed })
-            })
-            .transpose()
+        type Row = (String, String, i64, String, Option<String>);
+        self.first(h::table, |(origin, issuer_key, size, checkpoint, witnessed): Row| {
+            let issuer_key = columns::id(&issuer_key, HEAD)?;
+            let size = columns::number(size, HEAD)?;
+            Ok(LogHead { origin, issuer_key, size, checkpoint, witnessed })
         })
     }
 
@@ -178,18 +174,9 @@ impl Reader {
     ) -> Result<Vec<PendingStatement>, StoreError> {
         let pending = s::table.filter(s::number.is_null()).filter(s::id.gt(after));
         let pending = pending.order(s::id).limit(limit.into());
-        self.run(|conn| {
-            let rows: Vec<(i64, String, String, Option<Vec<u8>>)> =
-                pending.select((s::id, s::kind, s::text, s::leaves)).load(conn)?;
-            Ok(rows
-                .into_iter()
-                .map(|(id, kind, text, leaves)| PendingStatement {
-                    id,
-                    kind,
-                    text,
-                    leaves: leaves.unwrap_or_default(),
-                })
-                .collect())
+        let pending = pending.select((s::id, s::kind, s::text, s::leaves));
+        self.load(pending, |(id, kind, text, leaves): (_, _, _, Option<Vec<u8>>)| {
+            Ok(PendingStatement { id, kind, text, leaves: leaves.unwrap_or_default() })
         })
     }
 
@@ -225,25 +212,24 @@ impl Reader {
         &mut self,
         number: u64,
     ) -> Result<Option<LoggedStatement>, StoreError> {
-        self.run(|conn| {
-            let column: i64 = columns::number(number, STATEMENT)?;
-            let row = s::table
-                .filter(s::number.eq(column))
-                .select((s::at.assume_not_null(), s::salt.assume_not_null(), s::text))
-                .first::<(i64, Vec<u8>, String)>(conn)
-                .optional()?;
-            let Some((at, salt, text)) = row else { return Ok(None) };
+        let column: i64 = columns::number(number, STATEMENT)?;
+        let statement = s::table.filter(s::number.eq(column)).select((
+            s::at.assume_not_null(),
+            s::salt.assume_not_null(),
+            s::text,
+        ));
+        self.first(statement, |(at, salt, text)| {
             let (at, salt) = (Timestamp::from_millis(at), columns::bytes(salt, STATEMENT)?);
-            Ok(Some(LoggedStatement { number, at, salt, text }))
+            Ok(LoggedStatement { number, at, salt, text })
         })
     }
 
     /// Finds the log statement about envelopes that contains the hash `leaf` of an envelope. Returns the statement and
     /// the hashes of all its envelopes.
     ///
-    /// Searches a bounded number of statements from the time `sent_at` on, oldest first. Then searches at most as many
-    /// earlier statements, newest first. Earlier statements count if they are at most `skew` older than `sent_at`,
-    /// because the clocks of nodes differ. Returns `None` if none of these statements contains the envelope.
+    /// First searches the statements from the time `sent_at` on, oldest first. Then searches the statements of the time
+    /// `skew` before `sent_at`, newest first, because the clocks of nodes differ. Both searches read a bounded number
+    /// of statements. Returns `None` if none of these statements contains the envelope.
     pub fn find_envelope_list(
         &mut self,
         leaf: &[u8; 32],
@@ -296,9 +282,9 @@ const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending: `tlog` in ASCII. A row lock is not sufficient, because there may be no
 /// row yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of statements about envelopes that a search for an envelope reads from the time of the send on. The
-/// search may read as many again from before this time. Each node appends about one such statement per second, and one
-/// for each request for evidence.
+/// Maximum number of statements that [`Reader::find_envelope_list`] reads from the time of the send on, and also from
+/// before this time. Each node appends about one statement about envelopes per second, and one for each request for
+/// evidence.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (

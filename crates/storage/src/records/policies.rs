@@ -60,10 +60,7 @@ impl Reader {
 
     /// Finds the policy of a key as a recipient; `None` if the key has the default policy.
     pub fn find_policy(&mut self, id: &ApiKeyId) -> Result<Option<RecipientPolicy>, StoreError> {
-        self.run(|conn| {
-            let row = p::table.find(id.to_string()).first::<PolicyRow>(conn).optional()?;
-            row.map(|row| row.read()).transpose()
-        })
+        self.first(p::table.find(id.to_string()), |row: PolicyRow| row.read())
     }
 
     /// Finds the sender of an envelope to `recipient`; `None` if there is no such envelope.
@@ -72,12 +69,9 @@ impl Reader {
         envelope: &EnvelopeId,
         recipient: &ApiKeyId,
     ) -> Result<Option<ApiKeyId>, StoreError> {
-        self.run(|conn| {
-            let addressed =
-                e::table.find(envelope.to_string()).filter(e::recipient.eq(recipient.to_string()));
-            let sender = addressed.select(e::sender).first::<String>(conn).optional()?;
-            sender.map(|sender| columns::id(&sender, "envelope")).transpose()
-        })
+        let addressed =
+            e::table.find(envelope.to_string()).filter(e::recipient.eq(recipient.to_string()));
+        self.first(addressed.select(e::sender), |sender: String| columns::id(&sender, "envelope"))
     }
 
     /// Reads the next page of all stored envelopes: up to `limit` envelopes of any sender, with ids above `after`.

@@ -37,17 +37,16 @@ use crate::{
 impl Transaction {
     /// Inserts a webhook.
     pub fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
-        self.run(|conn| {
-            diesel::insert_into(webhooks::table).values(WebhookRow::new(webhook)?).execute(conn)?;
-            Ok(())
-        })
+        let row = WebhookRow::new(webhook)?;
+        self.execute(diesel::insert_into(webhooks::table).values(row)).map(drop)
     }
 
     /// Finds a webhook of the given key, and locks the key and the webhook until the transaction ends. `None` if the
     /// key has no such webhook.
     ///
-    /// A change of the events locks the row of the key in `waiting_transfers` after the webhook. A deletion of the
-    /// webhook locks these rows in the other order. The lock of the key excludes the deletion.
+    /// A change of the events locks the webhook, and then the row of the key in `waiting_transfers`. A deletion of the
+    /// webhook locks these two rows in the reverse order. The two transactions cannot deadlock, because both lock the
+    /// key first.
     pub fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
@@ -102,7 +101,7 @@ impl Transaction {
             webhooks::failed_attempts.eq(0),
         );
         let update = diesel::update(webhooks::table.find(id.to_string())).set(enabled);
-        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+        self.change_one(update, "webhook")
     }
 
     /// Stores the URL, the events, the description and the pause of a webhook that this transaction has locked. Its
@@ -115,7 +114,7 @@ impl Transaction {
             webhooks::paused.eq(webhook.paused),
         );
         let update = diesel::update(webhooks::table.find(webhook.id.to_string())).set(changes);
-        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+        self.change_one(update, "webhook")
     }
 
     /// Deletes the time since which all attempts of a webhook have failed, and sets the number of these attempts to 0.
@@ -123,7 +122,7 @@ impl Transaction {
     pub fn forget_failures(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let none = (webhooks::failing_since.eq(None::<i64>), webhooks::failed_attempts.eq(0));
         let update = diesel::update(webhooks::table.find(id.to_string())).set(none);
-        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+        self.change_one(update, "webhook")
     }
 
     /// Replaces the signing secrets of a webhook that this transaction has locked: the current secret, and the list of
@@ -134,16 +133,14 @@ impl Transaction {
         secret: &Wrapped,
         retiring: &[RetiringSecret],
     ) -> Result<(), StoreError> {
-        self.run(|conn| {
-            let (list, until) = retiring_secrets::write(retiring)?;
-            let secrets = (
-                webhooks::secret.eq(&secret.0),
-                webhooks::retiring.eq(list),
-                webhooks::retiring_until.eq(until),
-            );
-            let update = diesel::update(webhooks::table.find(id.to_string())).set(secrets);
-            columns::one(update.execute(conn)?, "webhook")
-        })
+        let (list, until) = retiring_secrets::write(retiring)?;
+        let secrets = (
+            webhooks::secret.eq(&secret.0),
+            webhooks::retiring.eq(list),
+            webhooks::retiring_until.eq(until),
+        );
+        let update = diesel::update(webhooks::table.find(id.to_string())).set(secrets);
+        self.change_one(update, "webhook")
     }
 
     /// Deletes a webhook of this key and a limited number of its deliveries. Returns `false` if the key has no such

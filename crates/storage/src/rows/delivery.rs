@@ -30,6 +30,9 @@ stored_row! {
 }
 
 impl DeliveryRow {
+    /// The columns of the primary key.
+    pub(crate) const KEY: &'static str = "envelope_id, webhook_id";
+
     /// Creates the row of a delivery that is leased to this node. Other nodes may claim the delivery when the lease
     /// ends.
     pub(crate) fn leased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
@@ -173,7 +176,7 @@ pub(crate) struct ClaimedRow {
     /// The status of the webhook, the account of its API key, and the target of its requests.
     pub(crate) webhook: Option<(String, String, TargetRow)>,
     pub(crate) envelope: Option<HashedMetaRow>,
-    /// The current handle of the envelope's sender; `None` if the sender has none.
+    /// The current handle of the envelope's sender; `None` if the sender has no handle.
     pub(crate) sender_handle: Option<String>,
 }
 

@@ -147,6 +147,11 @@ stored_row! {
     }
 }
 
+impl WaitingRow {
+    /// The column of the primary key.
+    pub(crate) const KEY: &'static str = "envelope_id";
+}
+
 impl From<&WaitingEnvelope> for WaitingRow {
     fn from(waiting: &WaitingEnvelope) -> Self {
         Self {

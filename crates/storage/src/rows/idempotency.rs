@@ -25,6 +25,11 @@ stored_row! {
     }
 }
 
+impl IdempotencyRow<'_> {
+    /// The columns of the primary key.
+    pub(crate) const KEY: &'static str = "api_key_id, idempotency_key";
+}
+
 impl<'a> From<&'a NewIdempotencyRecord> for IdempotencyRow<'a> {
     fn from(record: &'a NewIdempotencyRecord) -> Self {
         let (envelope_id, state, results) = match &record.result {

@@ -12,6 +12,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
+    query::row_types::insert_missing,
     rows::idempotency::{self, IdempotencyRow},
     send::statements,
 };
@@ -37,7 +38,7 @@ pub(crate) fn insert(
         return Ok(());
     }
     let rows: Vec<_> = sends.iter().map(IdempotencyRow::from).collect();
-    let inserted = statements::insert_idempotency_keys(conn, &rows)?;
+    let inserted = insert_missing(conn, &rows, IdempotencyRow::KEY)?;
     if inserted == rows.len() {
         return Ok(());
     }
@@ -45,7 +46,7 @@ pub(crate) fn insert(
     // statement sees the envelopes that were committed while the insert waited.
     let expiries: Vec<_> = sends.iter().map(|send| send.expired_before.as_millis()).collect();
     statements::delete_stale_idempotency_keys(conn, &rows, &expiries)?;
-    if inserted + statements::insert_idempotency_keys(conn, &rows)? == rows.len() {
+    if inserted + insert_missing(conn, &rows, IdempotencyRow::KEY)? == rows.len() {
         return Ok(());
     }
     Err(Fault::Contended(Error::NotFound))

@@ -15,7 +15,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
-    queue::{events, statements::insert_waiting},
+    query::row_types::insert_missing,
+    queue::events,
     records::policies,
     rows::{
         columns,
@@ -43,7 +44,7 @@ impl Transaction {
             let channels = new_channels.iter().map(|channel| ChannelRow::new(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
             if !channels.is_empty() {
-                statements::insert_channels(conn, &channels)?;
+                insert_missing(conn, &channels, "id")?;
             }
             let leased = changes.leased.iter().map(DeliveryRow::leased);
             let unleased = changes.unleased.iter().map(DeliveryRow::unleased);
@@ -69,7 +70,7 @@ impl Transaction {
             policies::insert_contacts(conn, &changes.contacts)?;
             let waiting: Vec<_> = changes.waiting.iter().map(WaitingRow::from).collect();
             if !waiting.is_empty() {
-                insert_waiting(conn, &waiting)?;
+                insert_missing(conn, &waiting, WaitingRow::KEY)?;
             }
             let overages: Vec<_> = changes.overage.iter().map(OverageRow::from).collect();
             if !overages.is_empty() {
@@ -77,8 +78,8 @@ impl Transaction {
             }
             record_thresholds(conn, &changes.thresholds)?;
             // The idempotency records are stored after their envelopes. If an idempotency key is already stored,
-            // `insert` deletes records without a stored envelope. In the other order, `insert` would also delete the
-            // new records of this batch.
+            // `insert` deletes records without a stored envelope. Before the envelopes are stored, `insert` would also
+            // delete the new records of this batch.
             idempotency::insert(conn, &changes.idempotency)
         })
     }

@@ -12,7 +12,7 @@ use crate::{
     query::{row_address::RowAddress, statement::on_either},
     rows::{
         delivery::DeliveryRow,
-        envelope::{ChannelRow, EnvelopeRow},
+        envelope::EnvelopeRow,
         idempotency::{IdempotencyRow, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
         session::SessionRow,
@@ -63,8 +63,6 @@ on_either! {
     /// Stores envelopes with their deliveries and their statement for the transparency log, and updates usage. The
     /// usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
-    /// Stores the channels that are not stored yet.
-    fn insert_channels(rows: &[ChannelRow<'_>]) -> ();
     /// Adds messages above the monthly allowance to the stored counts of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();
     /// Stores contacts with the time of the newest send. A contact that is already stored keeps its time, unless the
@@ -76,8 +74,6 @@ on_either! {
     /// Finds the idempotency records with these keys. The record of a single send comes with the metadata of its
     /// envelope, and is left out if the envelope is no longer stored.
     fn find_idempotent_sends(keys: &[(ApiKeyId, IdempotencyKey)]) -> Vec<IdempotentSendRow>;
-    /// Stores the idempotency records with keys that are not stored yet. Returns the number of stored records.
-    fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;
     /// Deletes each stored record that has the same idempotency key as one of `rows`, if the stored record has expired
     /// or its envelope no longer exists. The record of a batch has no envelope. `expiries` contains one time in
     /// milliseconds for each of `rows`: stored records from before this time have expired.

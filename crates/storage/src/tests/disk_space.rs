@@ -1,6 +1,6 @@
 //! Tests of the check for free disk space, which only an SQLite database needs.
 
-use diesel::{RunQueryDsl as _, connection::SimpleConnection, sql_query, sql_types::BigInt};
+use diesel::{RunQueryDsl as _, connection::SimpleConnection, dsl::sql, sql_types::BigInt};
 use sealpost_domain::ports::Durability::{Durable, Relaxed};
 
 use crate::{
@@ -8,12 +8,6 @@ use crate::{
     disk_space::reusable_bytes,
     tests::fixture::{at, postgres, sqlite},
 };
-
-#[derive(diesel::QueryableByName)]
-struct Pages {
-    #[diesel(sql_type = BigInt)]
-    page_count: i64,
-}
 
 #[test]
 fn the_space_of_an_embedded_database_is_short_below_the_minimum() {
@@ -55,8 +49,8 @@ fn new_envelopes_use_the_pages_that_retention_has_freed() {
             db.write(Relaxed, purge).unwrap()
         };
         while purge(400) > 0 {}
-        let pages = sql_query("SELECT page_count FROM pragma_page_count");
-        pages.get_result::<Pages>(&mut db.raw()).unwrap().page_count
+        let pages = sql::<BigInt>("(SELECT page_count FROM pragma_page_count)");
+        diesel::select(pages).get_result::<i64>(&mut db.raw()).unwrap()
     };
     let first = cycle();
     assert!(db.look_up(reusable_bytes).unwrap() > 400_000, "{first} pages");

@@ -11,8 +11,10 @@ use std::{
 };
 
 use diesel::{
-    Connection, PgConnection, RunQueryDsl, SqliteConnection, connection::SimpleConnection,
-    dsl::sql, sql_types::BigInt,
+    Connection, PgConnection, RunQueryDsl, SqliteConnection,
+    connection::SimpleConnection,
+    dsl::sql,
+    sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope,
@@ -27,7 +29,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     Database, DatabaseUrl, Settings,
     connection::{
-        AnyConnection,
+        AnyConnection, on_backend,
         transaction::{Reader, Transaction},
     },
 };
@@ -219,8 +221,13 @@ impl Fixture {
         diesel::select(count).get_result(&mut self.raw()).unwrap()
     }
 
-    /// Begins a transaction that locks facts and then may stay idle. PostgreSQL would otherwise end an idle
-    /// transaction.
+    /// Returns the results of a query of one column of text. `query` is the text after `SELECT`.
+    pub(in crate::tests) fn texts(&self, query: &str) -> Vec<String> {
+        let select = sql::<Text>(&format!("SELECT {query}"));
+        on_backend!(&mut self.raw(), conn => select.load(conn).unwrap())
+    }
+
+    /// Begins a transaction that locks facts. PostgreSQL does not end this transaction, even if it stays idle.
     pub(in crate::tests) fn standing_batch(&self, wanted: &FactsQuery) -> Transaction {
         let mut transaction = self.begin(Durability::Durable).unwrap();
         transaction.lock_facts(wanted).unwrap();
@@ -242,14 +249,12 @@ impl Fixture {
     /// Waits until another transaction waits for a lock. SQLite does not report waiting transactions, so on SQLite the
     /// wait is a fixed pause.
     pub(in crate::tests) fn await_waiting(&self) {
-        let waiting =
-            "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let until = Instant::now() + PATIENCE;
         if matches!(self.url, DatabaseUrl::Sqlite(_)) {
             thread::sleep(Duration::from_millis(150));
             return;
         }
-        while self.count(waiting) == 0 {
+        while self.count(WAITING) == 0 {
             assert!(Instant::now() < until, "no transaction waits");
             thread::sleep(Duration::from_millis(5));
         }
@@ -335,6 +340,10 @@ pub(in crate::tests) fn retried<T>(
         }
     }
 }
+
+/// The connections of PostgreSQL that wait for a lock.
+pub(in crate::tests) const WAITING: &str =
+    "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

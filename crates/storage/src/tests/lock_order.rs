@@ -30,8 +30,9 @@ fn hold(db: &Fixture, table: &str, rows: &str) -> AnyConnection {
     holder
 }
 
-/// Checks that `work` waits for the row `first`, which another transaction holds, before it locks the row `second`.
-/// Both rows are conditions. The plans of `work` read rows in the order in which they were stored.
+/// Checks that `work` locks the row `first` before the row `second`. Both rows are given as SQL conditions. Another
+/// transaction holds `first`, and locks `second` while `work` waits: a deadlock if `work` has already locked `second`.
+/// Index scans are off, so the plans of `work` read rows in the order in which they were stored.
 fn assert_locks_in_order(
     db: &Fixture,
     table: &str,

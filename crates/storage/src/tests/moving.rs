@@ -2,21 +2,14 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use diesel::{RunQueryDsl as _, dsl::sql, sql_types::Text};
 use sealpost_domain::{ports::StoreError, with_causes};
 
 use super::fixture::{self, Fixture};
 use crate::{
     DatabaseUrl, MoveSource, MovedRows,
-    connection::{AnyConnection, on_backend},
+    connection::AnyConnection,
     moving::tables::{LEFT, moved_tables},
 };
-
-/// Returns the results of a query of one column of text. `query` is the text after `SELECT`.
-fn texts(db: &Fixture, query: &str) -> Vec<String> {
-    let select = sql::<Text>(&format!("SELECT {query}"));
-    on_backend!(&mut db.raw(), conn => select.load(conn).unwrap())
-}
 
 fn file_of(db: &Fixture) -> &Path {
     let DatabaseUrl::Sqlite(file) = &db.url else { panic!("not SQLite") };
@@ -55,9 +48,8 @@ fn filled() -> Fixture {
 #[test]
 fn every_table_is_moved_or_left_with_a_reason() {
     let (source, target) = (fixture::sqlite(), fixture::postgres());
-    let own = texts(&source, "name FROM sqlite_master WHERE type = 'table'");
-    let others = texts(
-        &target,
+    let own = source.texts("name FROM sqlite_master WHERE type = 'table'");
+    let others = target.texts(
         "relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace
          AND relkind IN ('r', 'p') AND NOT relispartition",
     );
@@ -78,14 +70,11 @@ fn every_table_is_moved_or_left_with_a_reason() {
     assert_eq!(known.len(), moved.len() + left.len(), "a table is moved and left");
 
     let columns = moved.iter().flat_map(|table| {
-        let of_target = texts(
-            &target,
-            &format!(
-                "attname::text FROM pg_attribute \
+        let of_target = target.texts(&format!(
+            "attname::text FROM pg_attribute \
             WHERE attrelid = '{}'::regclass AND attnum > 0 AND NOT attisdropped",
-                table.name
-            ),
-        );
+            table.name
+        ));
         let own: BTreeSet<_> = table.columns.iter().map(|column| column.name.clone()).collect();
         let only_there = of_target.into_iter().filter(move |name| !own.contains(name));
         only_there.map(|name| format!("{}.{name}", table.name))
@@ -119,15 +108,15 @@ fn rows_of_every_type_arrive() {
         ),
         ("idempotency_key FROM idempotency_keys WHERE results = '[]' AND state IS NULL", "a 'b"),
         ("encode(sealed, 'hex') FROM envelopes ORDER BY id LIMIT 1", &*{
-            texts(&source, "lower(hex(sealed)) FROM envelopes ORDER BY id LIMIT 1").remove(0)
+            source.texts("lower(hex(sealed)) FROM envelopes ORDER BY id LIMIT 1").remove(0)
         }),
     ] {
-        assert_eq!(texts(&target, query), [found], "{query}");
+        assert_eq!(target.texts(query), [found], "{query}");
     }
     let identity = "id FROM database_identity";
-    assert_eq!(texts(&target, identity), texts(&source, identity));
+    assert_eq!(target.texts(identity), source.texts(identity));
     assert_eq!(target.count("waiting_transfers"), source.count("waiting_transfers"));
-    assert_eq!(texts(&target, "nextval('attempt_numbers')::text"), ["42"]);
+    assert_eq!(target.texts("nextval('attempt_numbers')::text"), ["42"]);
     target.check().unwrap();
     assert!(target.pending_migrations().unwrap().is_empty());
 }
@@ -177,9 +166,9 @@ fn numbers_of_deleted_rows_are_not_used_again() {
     let source = filled();
     let next = |target: &Fixture| {
         ["attempt_numbers", "log_statement_ids"]
-            .map(|sequence| texts(target, &format!("nextval('{sequence}')::text")).remove(0))
+            .map(|sequence| target.texts(&format!("nextval('{sequence}')::text")).remove(0))
     };
-    let last = texts(&source, "CAST(max(id) AS TEXT) FROM log_statements").remove(0);
+    let last = source.texts("CAST(max(id) AS TEXT) FROM log_statements").remove(0);
     let following = (last.parse::<i64>().unwrap() + 1).to_string();
     source.execute("DELETE FROM attempts; DELETE FROM log_statements").unwrap();
     let target = fixture::empty_postgres();

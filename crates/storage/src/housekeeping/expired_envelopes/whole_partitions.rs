@@ -38,7 +38,7 @@ pub(super) fn release(
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     let below = first_id(upper);
     // Subtracts the bytes first, in separate transactions. A revocation locks the usage rows of a key (its counters)
-    // before deliveries. A transaction that locks these rows in the other order could cause a deadlock.
+    // before deliveries. A transaction that locks these rows in the reverse order could cause a deadlock.
     if let Some(bytes) = next_bytes(pg, upper, &below, limit)? {
         usage_rows::subtract_bytes(conn, &bytes)?;
         return Ok(true);

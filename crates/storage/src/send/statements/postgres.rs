@@ -23,7 +23,7 @@ use crate::{
     rows::{
         columns,
         delivery::DeliveryRow,
-        envelope::{ChannelRow, EnvelopeRow, MetaRow},
+        envelope::{EnvelopeRow, MetaRow},
         idempotency::{IdempotencyRow, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
         session::SessionRow,
@@ -105,17 +105,6 @@ static STORE_BATCH: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn insert_channels(
-    conn: &mut PgConnection,
-    rows: &[ChannelRow<'_>],
-) -> Result<(), Fault> {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
-        row_types::insert_all::<ChannelRow<'_>>() + " ON CONFLICT (id) DO NOTHING"
-    });
-    ChannelRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
-    Ok(())
-}
-
 pub(super) fn find_idempotent_sends(
     conn: &mut PgConnection,
     keys: &[(ApiKeyId, IdempotencyKey)],
@@ -145,17 +134,6 @@ pub(super) fn find_idempotent_sends(
         .bind_array::<Text, _>(keys.iter().map(|(caller, _)| caller.to_string()))
         .bind_array::<Text, _>(keys.iter().map(|(_, key)| key.as_str()))
         .load(conn)?)
-}
-
-pub(super) fn insert_idempotency_keys(
-    conn: &mut PgConnection,
-    rows: &[IdempotencyRow<'_>],
-) -> Result<usize, Fault> {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
-        row_types::insert_all::<IdempotencyRow<'_>>()
-            + " ON CONFLICT (api_key_id, idempotency_key) DO NOTHING"
-    });
-    Ok(IdempotencyRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?)
 }
 
 pub(super) fn delete_stale_idempotency_keys(

@@ -21,14 +21,14 @@ use crate::{
     },
     rows::{
         columns,
-        envelope::{self, ChannelRow, MetaRow},
+        envelope::{self, MetaRow},
         idempotency::{IdempotencyRow, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
         session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
     schema::{
-        accounts, api_keys, api_tokens as t, channels, contacts as c, deliveries, envelopes as e,
+        accounts, api_keys, api_tokens as t, contacts as c, deliveries, envelopes as e,
         facts_versions as v, governance as g, idempotency_keys as k, overages as o, sessions as s,
         usage as u,
     },
@@ -138,17 +138,6 @@ fn update_usage(
     if updated == 1 { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }
 
-pub(super) fn insert_channels(
-    conn: &mut SqliteConnection,
-    rows: &[ChannelRow<'_>],
-) -> Result<(), Fault> {
-    for row in rows {
-        let insert = diesel::insert_into(channels::table).values(row);
-        insert.on_conflict_do_nothing().execute(conn)?;
-    }
-    Ok(())
-}
-
 pub(super) fn find_idempotent_sends(
     conn: &mut SqliteConnection,
     keys: &[(ApiKeyId, IdempotencyKey)],
@@ -176,18 +165,6 @@ pub(super) fn find_idempotent_sends(
         found.push(row);
     }
     Ok(found)
-}
-
-pub(super) fn insert_idempotency_keys(
-    conn: &mut SqliteConnection,
-    rows: &[IdempotencyRow<'_>],
-) -> Result<usize, Fault> {
-    let mut inserted = 0;
-    for row in rows {
-        let insert = diesel::insert_into(k::table).values(row);
-        inserted += insert.on_conflict_do_nothing().execute(conn)?;
-    }
-    Ok(inserted)
 }
 
 pub(super) fn delete_stale_idempotency_keys(

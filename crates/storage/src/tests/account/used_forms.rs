@@ -2,19 +2,12 @@
 
 use std::thread;
 
-use sealpost_domain::{
-    TokenHash,
-    ports::{Durability::Relaxed, ExpiringRows},
-};
+use sealpost_domain::{TokenHash, ports::Durability::Relaxed};
 
 use crate::account::used_forms::UsedForm;
 use crate::tests::fixture::{Fixture, at, token};
 
-on_both!(
-    a_form_is_used_once_and_leads_to_its_result,
-    one_of_concurrent_uses_is_the_first,
-    old_uses_are_deleted_oldest_first,
-);
+on_both!(a_form_is_used_once_and_leads_to_its_result, one_of_concurrent_uses_is_the_first,);
 
 fn use_at(db: &Fixture, form: &TokenHash, now: i64) -> bool {
     db.write(Relaxed, |tx| tx.use_form(form, at(now))).unwrap()
@@ -43,18 +36,4 @@ fn one_of_concurrent_uses_is_the_first(db: &Fixture) {
         uses.into_iter().map(|it| it.join().unwrap()).filter(|it| *it).count()
     });
     assert_eq!(first, 1);
-}
-
-fn old_uses_are_deleted_oldest_first(db: &Fixture) {
-    for millis in [3, 1, 4, 2] {
-        assert!(use_at(db, &token(), millis));
-    }
-    let purge = |limit| {
-        db.write(Relaxed, |tx| tx.purge_expired(ExpiringRows::UsedForms, at(4), limit)).unwrap()
-    };
-    assert_eq!(purge(0), 0);
-    assert_eq!(purge(2), 2);
-    assert_eq!(db.count("used_forms WHERE used_at < 3"), 0);
-    assert_eq!((purge(2), purge(2)), (1, 0));
-    assert_eq!(db.count("used_forms"), 1);
 }

@@ -87,8 +87,7 @@ fn of_several_hosts_the_one_that_stores_writes_is_used() {
 }
 
 fn insert(db: &Database, durability: Durability) -> Result<(), StoreError> {
-    let store: &Database = db;
-    store.write(durability, |tx| tx.insert_account(&account()))
+    db.write(durability, |tx| tx.insert_account(&account()))
 }
 
 /// Opens a new database twice. The first connection is for changes of the server's settings. The second one is for the

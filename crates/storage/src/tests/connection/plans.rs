@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use diesel::{
     PgConnection,
     connection::SimpleConnection as _,
+    dsl::sql,
     prelude::*,
     sql_query,
     sql_types::{Integer, Text},
@@ -13,7 +14,9 @@ use sealpost_domain::{ApiKeyId, LeaseToken};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
+    query::row_types::insert_missing,
     queue::{claim_cursor::ClaimCursor, claims, receipts, relays, statements as queue},
+    rows::idempotency::IdempotencyRow,
     send::{
         statements::{self as send, BatchRows},
         usage_rows,
@@ -72,8 +75,8 @@ fn statements_look_up_rows_although_statistics_know_no_old_rows() {
 fn no_index_with_the_primary_key_as_a_later_column_is_used_for_the_key_alone() {
     let db = postgres();
     let AnyConnection::Postgres(conn) = &mut db.raw() else { unreachable!() };
-    let indexes: Vec<Line> = sql_query(
-        "SELECT i.indexrelid::regclass::TEXT AS line
+    let names: Vec<String> = sql::<Text>(
+        "SELECT i.indexrelid::regclass::TEXT
          FROM pg_index AS i
          JOIN pg_index AS p ON p.indrelid = i.indrelid AND p.indisprimary
          JOIN pg_class AS c ON c.oid = i.indrelid
@@ -84,7 +87,6 @@ fn no_index_with_the_primary_key_as_a_later_column_is_used_for_the_key_alone() {
     )
     .load(conn)
     .unwrap();
-    let names: Vec<_> = indexes.into_iter().map(|index| index.text).collect();
     assert_eq!(names, Vec::<String>::new());
 }
 
@@ -136,8 +138,8 @@ fn index(line: &str) -> Option<&str> {
 }
 
 fn first_column(conn: &mut PgConnection, index: &str) -> String {
-    let first = sql_query("SELECT pg_get_indexdef($1::regclass, 1, true) AS line");
-    first.bind::<Text, _>(index).get_result::<Line>(conn).unwrap().text
+    let first = sql::<Text>("SELECT pg_get_indexdef(").bind::<Text, _>(index);
+    first.sql("::regclass, 1, true)").get_result(conn).unwrap()
 }
 
 fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
@@ -182,7 +184,7 @@ fn prepare_send_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     send::insert_contacts(conn, &[])?;
     send::find_contacts(conn, &[], 0)?;
     send::find_idempotent_sends(conn, &[])?;
-    send::insert_idempotency_keys(conn, &[])?;
+    insert_missing::<IdempotencyRow<'_>>(conn, &[], IdempotencyRow::KEY)?;
     send::delete_stale_idempotency_keys(conn, &[], &[])?;
     usage_rows::subtract_bytes(conn, &[("ak".to_owned(), 0)])
 }
@@ -214,19 +216,6 @@ impl PreparedStatement {
             write!(explain, "{}NULL", if parameter == 0 { " (" } else { ", " }).unwrap();
         }
         explain.push_str(if self.parameters > 0 { ")" } else { "" });
-        let lines: Vec<PlanLine> = sql_query(explain).load(conn).unwrap();
-        lines.into_iter().map(|line| line.text).collect()
+        sql::<Text>(&explain).load(conn).unwrap()
     }
-}
-
-#[derive(QueryableByName)]
-struct Line {
-    #[diesel(sql_type = Text, column_name = "line")]
-    text: String,
-}
-
-#[derive(QueryableByName)]
-struct PlanLine {
-    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
-    text: String,
 }

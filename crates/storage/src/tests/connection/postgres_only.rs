@@ -109,8 +109,7 @@ fn statements_and_locks_time_out() {
     let impatient = retried(|| Database::open(&db.url, settings)).unwrap();
     let mut holder = db.begin(Durable).unwrap();
     holder.lock_account(&key.account_id).unwrap();
-    let store: &Database = &impatient;
-    let waited = store.write(Durable, |tx| tx.lock_account(&key.account_id));
+    let waited = impatient.write(Durable, |tx| tx.lock_account(&key.account_id));
     assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
     drop(holder);
     let slept =

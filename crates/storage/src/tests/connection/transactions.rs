@@ -19,7 +19,6 @@ on_both!(
     both_durabilities_commit,
     a_transaction_sees_its_own_writes,
     the_first_mark_of_a_kek_version_stays,
-    a_current_database_passes_the_check,
 );
 
 fn uncommitted_changes_are_rolled_back(db: &Fixture) {
@@ -95,8 +94,4 @@ fn the_first_mark_of_a_kek_version_stays(db: &Fixture) {
         db.insert_kek_mark(version, &mark(byte)).unwrap();
     }
     assert_eq!(db.kek_marks().unwrap(), [(1, mark(10)), (2, mark(20))]);
-}
-
-fn a_current_database_passes_the_check(db: &Fixture) {
-    db.check().unwrap();
 }

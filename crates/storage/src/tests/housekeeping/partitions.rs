@@ -10,7 +10,7 @@ use std::{
 };
 
 use diesel::{
-    PgConnection, RunQueryDsl as _, connection::SimpleConnection as _, sql_query, sql_types::Text,
+    PgConnection, RunQueryDsl as _, connection::SimpleConnection as _, dsl::sql, sql_types::Text,
 };
 use sealpost_domain::{
     ApiKey, Envelope, EnvelopeId, EventKind, LeaseToken, Outcome, Timestamp, Webhook,
@@ -25,23 +25,11 @@ use crate::{
     },
 };
 
-#[derive(diesel::QueryableByName)]
-struct Line {
-    #[diesel(sql_type = Text)]
-    line: String,
-}
-
-#[derive(diesel::QueryableByName)]
-struct PlanLine {
-    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
-    line: String,
-}
-
 const HOUR: Duration = Duration::from_hours(1);
 
 /// Returns the time of the migration, at which the first partitions end.
 fn start(db: &Fixture) -> Timestamp {
-    let first = "SELECT upper_bound::TEXT AS line FROM partitions WHERE name = 'envelopes_first'";
+    let first = "upper_bound::TEXT FROM partitions WHERE name = 'envelopes_first'";
     at(number(db, first))
 }
 
@@ -51,12 +39,7 @@ fn raw(db: &Fixture) -> PgConnection {
 }
 
 fn number(db: &Fixture, query: &str) -> i64 {
-    lines(db, query)[0].parse().unwrap()
-}
-
-fn lines(db: &Fixture, query: &str) -> Vec<String> {
-    let lines: Vec<Line> = sql_query(query).load(&mut db.raw()).unwrap();
-    lines.into_iter().map(|line| line.line).collect()
+    db.texts(query)[0].parse().unwrap()
 }
 
 fn extend(db: &Fixture, now: Timestamp) -> bool {
@@ -118,7 +101,7 @@ fn partitions_are_added_ahead_of_the_clock() {
     for hours in 0..4 {
         send(&db, &to, start.plus(HOUR * hours));
     }
-    let tables = lines(&db, "SELECT DISTINCT tableoid::regclass::TEXT AS line FROM envelopes");
+    let tables = db.texts("DISTINCT tableoid::regclass::TEXT FROM envelopes");
     assert_eq!(tables.len(), 3, "{tables:?}");
 }
 
@@ -145,15 +128,15 @@ fn an_ended_partition_is_dropped_after_its_bounces_and_bytes() {
     purge(&db, before.minus(Duration::from_millis(1)));
     assert_eq!(db.count("envelopes"), 8, "the partition has not ended");
     assert!(purge(&db, before) > 4, "works in portions");
-    assert_eq!(lines(&db, "SELECT id AS line FROM envelopes"), [later.meta.id.to_string()]);
+    assert_eq!(db.texts("id FROM envelopes"), [later.meta.id.to_string()]);
     assert_eq!(
         (db.count("deliveries WHERE envelope_id < 'evt_'"), db.count("waiting_envelopes")),
         (1, 0)
     );
     assert_eq!(db.count("events WHERE kind = 'envelope.bounced'"), 5);
-    let bounced = lines(&db, "SELECT envelope_id AS line FROM envelope_outcomes ORDER BY 1");
+    let bounced = db.texts("envelope_id FROM envelope_outcomes ORDER BY 1");
     assert_eq!(bounced, ids[2..]);
-    assert_eq!(number(&db, "SELECT stored_bytes::TEXT AS line FROM usage"), 100 - 7 * 4);
+    assert_eq!(number(&db, "stored_bytes::TEXT FROM usage"), 100 - 7 * 4);
     assert_eq!(partitions_of(&db, "envelopes"), 2, "one before, one newest");
     assert_eq!(db.unidentified_tables().unwrap(), Vec::<String>::new());
     assert_eq!(purge(&db, before), 0);
@@ -176,7 +159,7 @@ fn several_ended_partitions_are_released_once_each() {
         send(&db, &to, start.plus(HOUR * hours));
     }
     db.execute("DELETE FROM deliveries; UPDATE usage SET stored_bytes = 100").unwrap();
-    let bytes = || number(&db, "SELECT stored_bytes::TEXT AS line FROM usage");
+    let bytes = || number(&db, "stored_bytes::TEXT FROM usage");
     // The envelopes are not in the daily counts yet, so nothing is dropped. Meanwhile the second partition ends too.
     purge(&db, start.plus(HOUR));
     purge(&db, start.plus(HOUR * 2));
@@ -277,9 +260,8 @@ fn statements_read_only_the_partition_of_an_id() {
              PREPARE statement AS {statement}"
         ))
         .unwrap();
-        let lines = sql_query(format!("EXPLAIN {options} EXECUTE statement({value})"))
-            .load::<PlanLine>(&mut pg);
-        lines.unwrap().into_iter().map(|it| it.line).collect::<Vec<_>>().join("\n")
+        let explain = sql::<Text>(&format!("EXPLAIN {options} EXECUTE statement({value})"));
+        explain.load::<String>(&mut pg).unwrap().join("\n")
     };
     for statement in [
         "SELECT * FROM envelopes WHERE id = $1",
@@ -318,9 +300,8 @@ fn a_locked_table_is_free_again_after_a_slow_statement() {
 fn only_a_partition_that_is_dropped_as_a_whole_has_no_autovacuum() {
     let (db, start) = extended();
     let options = || {
-        lines(
-            &db,
-            "SELECT p.name || ' ' || coalesce(array_to_string(c.reloptions, ' '), '-') AS line
+        db.texts(
+            "p.name || ' ' || coalesce(array_to_string(c.reloptions, ' '), '-')
              FROM partitions AS p JOIN pg_class AS c ON c.relname = p.name
              WHERE p.parent = 'envelopes' ORDER BY p.upper_bound NULLS LAST",
         )

@@ -3,51 +3,93 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    EnvelopeId, EventKind, Fingerprint, IdempotencyKey, LeaseToken, Outcome, ReceiptState, Session,
-    Webhook,
+    ApiKey, ApiKeyId, ApiToken, EnvelopeId, EventKind, Fingerprint, IdempotencyKey, LeaseToken,
+    Outcome, ReceiptState, Session, Webhook,
     ports::{
+        Contact,
         Durability::{Durable, Relaxed},
-        ExpiringRows, IdempotencyResult, NewIdempotencyRecord, Outbox, WriteSet,
+        ExpiringRows, IdempotencyResult, NewIdempotencyRecord, Outbox, StoreError, WriteSet,
     },
 };
 
 use crate::{
     connection::transaction::Transaction,
-    tests::fixture::{
-        FAILING_MAX, Fixture, at, claim_of, delivery, envelope, open_session, result_of, token,
+    tests::{
+        fixture::{
+            FAILING_MAX, Fixture, at, claim_of, delivery, envelope, fresh, open_session, result_of,
+            token,
+        },
+        records::api_tokens::api_token,
     },
 };
 
 on_both!(
-    expired_sessions_are_deleted_oldest_first,
+    expired_rows_are_deleted_oldest_first,
     old_envelopes_are_deleted_by_id_with_their_deliveries,
     deletion_of_envelopes_respects_its_limit,
     few_envelopes_bounce_in_one_transaction,
     reading_ahead_changes_nothing,
     an_attempt_is_kept_as_long_as_older_envelopes,
-    old_idempotency_keys_are_deleted,
     only_old_attempts_are_deleted,
     attempts_behind_those_of_a_clock_ahead_are_deleted,
     attempts_of_a_deleted_webhook_are_deleted_in_batches,
     attempts_of_a_revoked_key_are_deleted,
 );
 
-fn expired_sessions_are_deleted_oldest_first(db: &Fixture) {
-    let account_id = db.activate().account_id;
-    db.write(Durable, |tx| {
-        [4, 0, 3, 1, 2].into_iter().try_for_each(|end| {
-            open_session(tx, &Session { token: token(), account_id, expires_at: at(end) })
-        })
-    })
-    .unwrap();
-    let purge = |limit| {
-        db.write(Relaxed, |tx| tx.purge_expired(ExpiringRows::Sessions, at(3), limit)).unwrap()
-    };
-    assert_eq!(purge(0), 0);
-    assert_eq!(purge(2), 2);
-    assert_eq!((db.count("sessions WHERE expires_at < 2"), db.count("sessions")), (0, 3));
-    assert_eq!((purge(2), purge(2)), (1, 0));
-    assert_eq!(db.count("sessions WHERE expires_at >= 3"), 2);
+fn expired_rows_are_deleted_oldest_first(db: &Fixture) {
+    let key = db.activate();
+    for (rows, table, time) in [
+        (ExpiringRows::ApiTokens, "api_tokens", "expires_at"),
+        (ExpiringRows::Contacts, "contacts", "sent_at"),
+        (ExpiringRows::IdempotencyKeys, "idempotency_keys", "created_at"),
+        (ExpiringRows::Sessions, "sessions", "expires_at"),
+        (ExpiringRows::UsedForms, "used_forms", "used_at"),
+    ] {
+        for millis in [4, 0, 3, 1, 2] {
+            db.write(Durable, |tx| insert_expiring(tx, rows, &key, millis)).unwrap();
+        }
+        let count = |condition: &str| db.count(&format!("{table} WHERE {time} {condition}"));
+        let purge = |limit| db.write(Relaxed, |tx| tx.purge_expired(rows, at(3), limit)).unwrap();
+        assert_eq!([purge(0), purge(2)], [0, 2], "{table}");
+        assert_eq!((count("< 2"), count(">= 2")), (0, 3), "{table}");
+        assert_eq!((purge(2), purge(2)), (1, 0), "{table}");
+        assert_eq!(count(">= 3"), 2, "{table}");
+    }
+}
+
+/// Inserts a row that expires, or that was created, sent or used, at this time.
+fn insert_expiring(
+    tx: &mut Transaction,
+    rows: ExpiringRows,
+    key: &ApiKey,
+    millis: i64,
+) -> Result<(), StoreError> {
+    let (account_id, caller, time) = (key.account_id, key.id, at(millis));
+    match rows {
+        ExpiringRows::ApiTokens => {
+            tx.insert_api_token(&ApiToken { expires_at: time, ..api_token(key) })
+        }
+        ExpiringRows::Contacts => {
+            let contact = fresh(ApiKeyId::new);
+            tx.insert_contacts(&[Contact { api_key_id: caller, contact, sent_at: time }])
+        }
+        ExpiringRows::IdempotencyKeys => {
+            let envelope = envelope(&caller, &caller).meta.id;
+            let record = NewIdempotencyRecord {
+                caller,
+                key: IdempotencyKey::parse(&format!("key {millis}")).unwrap(),
+                fingerprint: Fingerprint([1; 32]),
+                result: IdempotencyResult::Send { envelope, state: ReceiptState::Sent },
+                at: time,
+                expired_before: at(0),
+            };
+            tx.apply(&WriteSet { idempotency: vec![record], ..WriteSet::default() })
+        }
+        ExpiringRows::Sessions => {
+            open_session(tx, &Session { token: token(), account_id, expires_at: time })
+        }
+        ExpiringRows::UsedForms => tx.use_form(&token(), time).map(drop),
+    }
 }
 
 fn reading_ahead_changes_nothing(db: &Fixture) {
@@ -124,31 +166,6 @@ fn an_attempt_is_kept_as_long_as_older_envelopes(db: &Fixture) {
     assert_eq!((purge(), db.count("attempts")), (0, 1), "a receipt needs the attempt");
     db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(9), 9)).unwrap();
     assert_eq!((purge(), db.count("attempts")), (1, 0));
-}
-
-fn old_idempotency_keys_are_deleted(db: &Fixture) {
-    let caller = db.activate().id;
-    let records = [5, 1, 3, 2, 4].map(|millis| NewIdempotencyRecord {
-        caller,
-        key: IdempotencyKey::parse(&format!("key {millis}")).unwrap(),
-        fingerprint: Fingerprint([1; 32]),
-        result: IdempotencyResult::Send {
-            envelope: envelope(&caller, &caller).meta.id,
-            state: ReceiptState::Sent,
-        },
-        at: at(millis),
-        expired_before: at(0),
-    });
-    db.apply(&WriteSet { idempotency: records.to_vec(), ..WriteSet::default() });
-    let purge = |limit| {
-        db.write(Relaxed, |tx| tx.purge_expired(ExpiringRows::IdempotencyKeys, at(4), limit))
-            .unwrap()
-    };
-    assert_eq!(purge(0), 0);
-    assert_eq!(purge(2), 2);
-    assert_eq!(db.count("idempotency_keys WHERE created_at < 3"), 0);
-    assert_eq!((purge(2), purge(2)), (1, 0));
-    assert_eq!(db.count("idempotency_keys WHERE created_at >= 4"), 2);
 }
 
 /// Stores successful attempts, one for each millisecond from `when`.

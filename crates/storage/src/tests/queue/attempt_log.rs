@@ -10,7 +10,6 @@ use crate::tests::fixture::{Fixture, at, claim, record, result_of};
 
 on_both!(
     every_attempt_is_logged_completely,
-    a_worker_with_a_lost_lease_records_nothing,
     any_response_can_be_logged,
     attempts_are_paged_newest_first,
     pending_deliveries_are_listed_newest_envelope_first,
@@ -80,22 +79,6 @@ fn every_attempt_is_logged_completely(db: &Fixture) {
     };
     let logged = all(db, &to).into_iter().map(|it| Attempt { number: AttemptNumber(0), ..it });
     assert_eq!(logged.collect::<Vec<_>>(), [second, first]);
-}
-
-fn a_worker_with_a_lost_lease_records_nothing(db: &Fixture) {
-    let to = db.register(&db.activate().id);
-    db.send(&to, 2);
-    let stalled = claim(db, 1000, 1);
-    let successor = claim(db, 2000, 2);
-    let late: Vec<_> =
-        stalled.iter().map(|held| result_of(held, 2050, Outcome::Succeeded)).collect();
-    record(db, &late);
-    assert!(all(db, &to).is_empty());
-    record(db, &[late[0].clone(), result_of(&successor[0], 2100, retry(9000)), late[1].clone()]);
-    let logged = all(db, &to);
-    assert_eq!(logged.len(), 1);
-    assert_eq!((logged[0].at, logged[0].outcome), (at(2100), AttemptOutcome::Failed));
-    assert_eq!(db.count("deliveries"), 2);
 }
 
 fn any_response_can_be_logged(db: &Fixture) {

@@ -15,7 +15,8 @@ use crate::{
     connection::transaction::Transaction,
     queue::{claim_cursor::ClaimCursor, claims},
     tests::fixture::{
-        FAILING_MAX, Fixture, at, claim_of, envelope, eventually, find, fresh, postgres, result_of,
+        FAILING_MAX, Fixture, WAITING, at, claim_of, envelope, eventually, find, fresh, postgres,
+        result_of,
     },
 };
 
@@ -184,10 +185,8 @@ fn enabling_during_a_claim_makes_the_parked_delivery_due() {
                 |tx: &mut Transaction| tx.expedite_deliveries(&to.id, at(0), at(1000), 10);
             db.write(Durable, expedite).unwrap();
         });
-        let waiting =
-            "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         eventually("the webhook is enabled, or that waits for the claim", || {
-            (enabling.is_finished() || db.count(waiting) == 1).then_some(())
+            (enabling.is_finished() || db.count(WAITING) == 1).then_some(())
         });
         claim.commit().unwrap();
     });

@@ -1,11 +1,7 @@
 //! Tests that reads of full tables find their rows by an index. The newest partitions of PostgreSQL have no statistics:
 //! their autovacuum is turned off, because retention drops each partition as a whole.
 
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
     ThreadId,
     ports::{Durability::Durable, SentQuery, StoreError, WebhookOwner},
@@ -71,18 +67,13 @@ fn check(
 
 /// Returns the number of index entries and rows of both tables that the transaction has examined.
 fn examined(tx: &mut Transaction) -> i64 {
-    #[derive(QueryableByName)]
-    struct Examined {
-        #[diesel(sql_type = BigInt)]
-        examined: i64,
-    }
-    let sum = "SELECT sum(pg_stat_get_xact_tuples_returned(c.oid))::BIGINT AS examined
-        FROM pg_class AS c
-        LEFT JOIN pg_index AS i ON i.indexrelid = c.oid
-        WHERE coalesce(i.indrelid, c.oid) IN ($1::regclass, $2::regclass)";
-    let read = sql_query(sum);
-    let read = read.bind::<Text, _>("attempts_newest").bind::<Text, _>("envelopes_newest");
-    tx.run(|conn| Ok(read.get_result::<Examined>(conn)?.examined)).unwrap()
+    let sum = sql::<BigInt>(
+        "(SELECT sum(pg_stat_get_xact_tuples_returned(c.oid))::BIGINT FROM pg_class AS c
+          LEFT JOIN pg_index AS i ON i.indexrelid = c.oid
+          WHERE coalesce(i.indrelid, c.oid)
+              IN ('attempts_newest'::regclass, 'envelopes_newest'::regclass))",
+    );
+    tx.run(|conn| Ok(diesel::select(sum).get_result(conn)?)).unwrap()
 }
 
 fn fill(db: &Fixture, key: &str, webhook: &str, event: &str) {

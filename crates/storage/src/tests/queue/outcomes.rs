@@ -73,7 +73,8 @@ fn a_stale_lease_changes_nothing(db: &Fixture) {
     let to = db.register(&db.activate().id);
     db.send(&to, 3);
     let stale = claim(db, 1000, 1);
-    assert_eq!(claim(db, 2000, 2).len(), 3);
+    let successor = claim(db, 2000, 2);
+    assert_eq!(successor.len(), 3);
     let before = queue(db);
     let retry = Outcome::Retry { failure: AttemptFailure::Dns, due_at: at(1) };
     record(
@@ -87,6 +88,11 @@ fn a_stale_lease_changes_nothing(db: &Fixture) {
     assert_eq!(queue(db), before);
     let found = find(db, &to);
     assert_eq!((found.last_success_at, found.last_failure), (None, None));
+    assert_eq!(db.count("attempts"), 0);
+    let late = |nth: usize| result_of(&stale[nth], 2050, Outcome::Succeeded);
+    record(db, &[late(0), result_of(&successor[0], 2100, retry), late(1)]);
+    assert_eq!(db.count("attempts WHERE at = 2100 AND outcome = 'failed'"), 1);
+    assert_eq!((db.count("attempts"), db.count("deliveries")), (1, 3));
 }
 
 fn a_batch_of_mixed_outcomes_is_recorded(db: &Fixture) {

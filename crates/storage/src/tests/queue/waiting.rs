@@ -56,9 +56,9 @@ fn count(db: &Fixture, key: &ApiKeyId) -> u64 {
     db.read(|reader| reader.count_waiting(key, at(0), 1000)).unwrap()
 }
 
-/// Transfers waiting envelopes until none is left. Returns the number of envelopes of each transaction. On PostgreSQL,
-/// the rows that request transfers may remain: they are deleted only after older transactions have ended, even those of
-/// other test cases.
+/// Transfers all waiting envelopes to webhooks. Returns the number of envelopes of each transaction. On PostgreSQL, the
+/// requests in `waiting_transfers` may remain: they are deleted only after all older transactions have ended, and other
+/// test cases also run transactions.
 fn transfer(db: &Fixture, limit: u32) -> Vec<u64> {
     let mut portions = Vec::new();
     loop {

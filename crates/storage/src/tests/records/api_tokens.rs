@@ -1,8 +1,8 @@
-//! Tests of API tokens: storage, last use, expiry and deletion.
+//! Tests of API tokens: storage, last use and deletion.
 
 use sealpost_domain::{
     ApiKey, ApiToken, ApiTokenId, Label, TokenScope, TokenScopes,
-    ports::{Durability::Durable, ExpiringRows, FactsQuery},
+    ports::{Durability::Durable, FactsQuery},
 };
 
 use crate::{
@@ -16,7 +16,6 @@ on_both!(
     a_last_use_moves_forward_unless_a_clock_was_wrong,
     expired_tokens_are_neither_counted_nor_listed,
     a_batch_finds_a_token_until_it_is_deleted,
-    expired_tokens_are_purged,
 );
 
 fn a_token_reads_back_until_it_is_deleted(db: &Fixture) {
@@ -80,15 +79,6 @@ fn a_batch_finds_a_token_until_it_is_deleted(db: &Fixture) {
     assert_eq!(find(), expected);
     db.write(Durable, |tx| tx.delete_api_token(&created.id, None)).unwrap();
     assert_eq!(find(), None);
-}
-
-fn expired_tokens_are_purged(db: &Fixture) {
-    let created = insert(db, &db.activate());
-    let purge = |before| {
-        db.write(Durable, |tx| tx.purge_expired(ExpiringRows::ApiTokens, at(before), 10)).unwrap()
-    };
-    assert_eq!([purge(100), purge(101), purge(101)], [0, 1, 0]);
-    assert_eq!(db.read(|reader| reader.find_api_tokens(&[created.token])).unwrap(), []);
 }
 
 pub(in crate::tests) fn insert(db: &Fixture, key: &ApiKey) -> ApiToken {

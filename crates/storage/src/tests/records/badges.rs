@@ -191,14 +191,12 @@ fn concurrent_badges_get_different_positions(db: &Fixture) {
 fn a_position_is_one_of_the_draws_and_a_full_list_is_left(db: &Fixture) {
     let of = assess(db, &db.activate().id, 1);
     let take = |draws: &[u32]| {
-        let store = db;
-        store
-            .write(Durable, |tx| {
-                let badge = badge(&of, tx.lock_free_position(draws)?, 50);
-                tx.insert_badge(&badge)?;
-                Ok(badge.position.number())
-            })
-            .unwrap()
+        db.write(Durable, |tx| {
+            let badge = badge(&of, tx.lock_free_position(draws)?, 50);
+            tx.insert_badge(&badge)?;
+            Ok(badge.position.number())
+        })
+        .unwrap()
     };
     let len = StatusPosition::LIST_LEN;
     let last = u32::try_from(len - 1).unwrap();

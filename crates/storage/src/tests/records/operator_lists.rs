@@ -13,7 +13,7 @@ use sealpost_domain::{
 
 use crate::{
     DatabaseUrl,
-    connection::{AnyConnection, transaction::Reader},
+    connection::AnyConnection,
     tests::fixture::{Fixture, account, at, key, open_session, token},
 };
 
@@ -30,28 +30,21 @@ on_both!(
     a_webhook_of_any_key_can_be_disabled,
 );
 
-fn lookup(db: &Fixture) -> Reader {
-    db.reader()
-}
-
 fn accounts_are_listed_newest_first_page_by_page(db: &Fixture) {
     let partner = PartnerId::parse("acme").unwrap();
     let keys = [(); 3].map(|()| db.activate());
     db.activate_beside(&keys[1]);
     db.write(Durable, |tx| tx.set_partner(&keys[0].account_id, Some(&partner))).unwrap();
-    let summary = |key: &ApiKey, partner, keys| AccountSummary {
-        id: key.account_id,
-        partner,
-        keys,
-        created_at: at(1),
-        closed_at: None,
-        erased_at: None,
-    };
     let newest = [summary(&keys[2], None, 1), summary(&keys[1], None, 2)];
-    assert_eq!(lookup(db).accounts(None, 2).unwrap(), newest);
-    let rest = lookup(db).accounts(Some(&keys[1].account_id), 2).unwrap();
+    assert_eq!(db.reader().accounts(None, 2).unwrap(), newest);
+    let rest = db.reader().accounts(Some(&keys[1].account_id), 2).unwrap();
     assert_eq!(rest, [summary(&keys[0], Some(partner), 1)]);
-    assert_eq!(lookup(db).accounts(Some(&keys[0].account_id), 2).unwrap(), []);
+    assert_eq!(db.reader().accounts(Some(&keys[0].account_id), 2).unwrap(), []);
+}
+
+fn summary(key: &ApiKey, partner: Option<PartnerId>, keys: u64) -> AccountSummary {
+    let (id, created_at) = (key.account_id, at(1));
+    AccountSummary { id, partner, keys, created_at, closed_at: None, erased_at: None }
 }
 
 fn an_account_shows_its_live_sessions_and_webhooks(db: &Fixture) {
@@ -65,24 +58,16 @@ fn an_account_shows_its_live_sessions_and_webhooks(db: &Fixture) {
         .map(|(account, end)| session(account, end));
     db.write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
-    let summary = AccountSummary {
-        id: mine.account_id,
-        partner: None,
-        keys: 2,
-        created_at: at(1),
-        closed_at: None,
-        erased_at: None,
-    };
-    let expected = AccountOverview { summary, sessions: 1, webhooks: 3 };
-    assert_eq!(lookup(db).account(&mine.account_id, at(4)).unwrap(), Some(expected));
-    assert_eq!(lookup(db).account(&account().id, at(4)).unwrap(), None);
+    let expected = AccountOverview { summary: summary(&mine, None, 2), sessions: 1, webhooks: 3 };
+    assert_eq!(db.reader().account(&mine.account_id, at(4)).unwrap(), Some(expected));
+    assert_eq!(db.reader().account(&account().id, at(4)).unwrap(), None);
 }
 
 fn keys_are_listed_newest_first_page_by_page(db: &Fixture) {
     let keys = [(); 5].map(|()| db.activate().id);
     let (filter, mut below, mut found) = (KeyFilter::default(), None, Vec::new());
     loop {
-        let page = lookup(db).keys(&filter, below.as_ref(), 2).unwrap();
+        let page = db.reader().keys(&filter, below.as_ref(), 2).unwrap();
         assert!(page.len() <= 2);
         let Some(last) = page.last() else { break };
         below = Some(last.id);
@@ -125,7 +110,7 @@ fn each_filter_of_keys_selects_its_keys(db: &Fixture) {
         ),
         (KeyFilter { handle: Some(handle), status: Some(KeyStatus::Active), ..none() }, vec![]),
     ] {
-        let found = lookup(db).keys(&filter, None, 9).unwrap();
+        let found = db.reader().keys(&filter, None, 9).unwrap();
         assert_eq!(found.iter().map(|key| key.id).collect::<Vec<_>>(), expected, "{filter:?}");
     }
 }
@@ -166,7 +151,7 @@ fn webhooks_are_listed_by_key_and_by_account(db: &Fixture) {
     let [first, next, last] = [&mine, &second, &mine].map(|key| db.register(&key.id).id);
     db.register(&other.id);
     let found = |owner, below: Option<_>, limit| {
-        let page = lookup(db).webhooks(&owner, below.as_ref(), limit).unwrap();
+        let page = db.reader().webhooks(&owner, below.as_ref(), limit).unwrap();
         page.into_iter().map(|webhook| webhook.id).collect::<Vec<_>>()
     };
     assert_eq!(found(WebhookOwner::Key(mine.id), None, 9), [last, first]);
@@ -204,7 +189,7 @@ fn stats_count_every_kind_of_row(db: &Fixture) {
         ))
         .unwrap();
     }
-    let stats = lookup(db).stats(at(10), 9).unwrap();
+    let stats = db.reader().stats(at(10), 9).unwrap();
     let database_bytes = stats.database_bytes;
     assert!(database_bytes > 10_000, "{database_bytes}");
     let expected = ServiceStats {
@@ -222,10 +207,10 @@ fn stats_count_every_kind_of_row(db: &Fixture) {
 }
 
 fn stats_count_no_further_than_the_limit(db: &Fixture) {
-    let empty = lookup(db).stats(at(0), 9).unwrap();
+    let empty = db.reader().stats(at(0), 9).unwrap();
     assert_eq!((empty.accounts, empty.envelopes, empty.sent), (0, 0, 0));
     db.send(&db.register(&db.activate().id), 3);
-    let stats = lookup(db).stats(at(0), 2).unwrap();
+    let stats = db.reader().stats(at(0), 2).unwrap();
     assert_eq!((stats.envelopes, stats.waiting_deliveries), (2, 2));
 }
 
@@ -239,7 +224,7 @@ fn sessions_are_ended_by_account_or_all_up_to_a_limit(db: &Fixture) {
     db.write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     let end = |account, limit| db.write(Durable, |tx| tx.end_sessions(account, limit));
-    let left = |id| lookup(db).account(&id, at(4)).unwrap().unwrap().sessions;
+    let left = |id| db.reader().account(&id, at(4)).unwrap().unwrap().sessions;
     assert_eq!(end(Some(&mine), 2).unwrap(), 2);
     assert_eq!((left(mine), left(other)), (1, 2));
     assert_eq!(end(Some(&mine), 2).unwrap(), 1);
@@ -259,7 +244,7 @@ fn a_webhook_of_any_key_can_be_disabled(db: &Fixture) {
         })
         .unwrap();
     assert_eq!(locked.map(|webhook| webhook.id), Some(one.id));
-    let of_key = lookup(db).webhooks(&WebhookOwner::Key(key.id), None, 9).unwrap();
+    let of_key = db.reader().webhooks(&WebhookOwner::Key(key.id), None, 9).unwrap();
     let status: Vec<_> = of_key.iter().map(|webhook| (webhook.id, webhook.status)).collect();
     let expected = [(other.id, WebhookStatus::Enabled), (one.id, WebhookStatus::Disabled)];
     assert_eq!(status, expected);

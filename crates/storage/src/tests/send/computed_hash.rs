@@ -41,8 +41,7 @@ fn send(db: &Database, to: &Webhook) -> Envelope {
         idempotency: vec![record],
         ..WriteSet::default()
     };
-    let store: &Database = db;
-    store.write(Durable, |tx| tx.apply(&changes)).unwrap();
+    db.write(Durable, |tx| tx.apply(&changes)).unwrap();
     envelope
 }
 

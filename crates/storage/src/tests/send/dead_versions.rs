@@ -3,12 +3,7 @@
 
 use std::sync::Arc;
 
-use diesel::{
-    connection::SimpleConnection as _,
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::{connection::SimpleConnection as _, dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
     ApiKey, LeaseToken, Outcome, Usage,
     ports::{
@@ -209,15 +204,6 @@ fn count_up(db: &Fixture, key: &ApiKey, used: usize) {
 
 /// Returns the number of entries of an index that the transaction has read so far.
 fn entries_read(transaction: &mut Transaction, index: &str) -> i64 {
-    #[derive(QueryableByName)]
-    struct Read {
-        #[diesel(sql_type = BigInt)]
-        read: i64,
-    }
-    transaction
-        .run(|conn| {
-            let read = sql_query("SELECT pg_stat_get_xact_tuples_returned($1::regclass) AS read");
-            Ok(read.bind::<Text, _>(index).get_result::<Read>(conn)?.read)
-        })
-        .unwrap()
+    let read = sql::<BigInt>(&format!("pg_stat_get_xact_tuples_returned('{index}'::regclass)"));
+    transaction.run(|conn| Ok(diesel::select(read).get_result(conn)?)).unwrap()
 }

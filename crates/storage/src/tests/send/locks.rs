@@ -1,16 +1,13 @@
-//! Tests which locks make batches of sends, requests, and changes of keys wait for each other.
+//! Tests which locks make batches of sends, and changes of accounts, wait for each other.
 
 use std::{
-    sync::{
-        Barrier,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
 
 use sealpost_domain::{
-    ApiKey, KeyStatus, Usage,
+    ApiKey, Usage,
     ports::{Durability::Durable, FactsQuery, StoreError, WriteSet},
 };
 
@@ -21,8 +18,6 @@ use crate::{
 
 on_both!(
     concurrent_batches_count_usage_exactly,
-    a_status_change_waits_for_the_sends_of_the_key,
-    a_request_waits_for_the_status_change_and_sees_it,
     an_account_is_locked_by_one_transaction_at_a_time,
     a_new_login_secret_waits_for_the_lock_on_the_account,
     batches_with_the_same_keys_do_not_deadlock,
@@ -103,44 +98,6 @@ fn batches_with_the_same_keys_do_not_deadlock(db: &Fixture) {
     });
 }
 
-fn a_status_change_waits_for_the_sends_of_the_key(db: &Fixture) {
-    let key = db.activate();
-    let changed = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let mut tx = db.begin(Durable).unwrap();
-        count_up(&mut tx, &[&key]).unwrap();
-        db.let_stand(&mut tx);
-        scope.spawn(|| {
-            db.write(Durable, |tx| deactivate(tx, &key)).unwrap();
-            changed.store(true, Ordering::SeqCst);
-        });
-        thread::sleep(PAUSE);
-        assert!(!changed.load(Ordering::SeqCst));
-        tx.commit().unwrap();
-    });
-    assert!(changed.load(Ordering::SeqCst));
-}
-
-fn a_request_waits_for_the_status_change_and_sees_it(db: &Fixture) {
-    let key = db.activate();
-    let (begun, committed) = (Barrier::new(2), AtomicBool::new(false));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut other = db.begin(Durable).unwrap();
-            deactivate(&mut other, &key).unwrap();
-            begun.wait();
-            thread::sleep(PAUSE);
-            committed.store(true, Ordering::SeqCst);
-            other.commit().unwrap();
-        });
-        begun.wait();
-        let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
-        let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-        assert!(committed.load(Ordering::SeqCst));
-        assert_eq!(facts.keys[&key.id].status, KeyStatus::Deactivated);
-    });
-}
-
 fn a_new_login_secret_waits_for_the_lock_on_the_account(db: &Fixture) {
     let account_id = db.activate().account_id;
     let replaced = AtomicBool::new(false);
@@ -173,11 +130,6 @@ fn an_account_is_locked_by_one_transaction_at_a_time(db: &Fixture) {
         assert!(!locked.load(Ordering::SeqCst));
         tx.commit().unwrap();
     });
-}
-
-fn deactivate(tx: &mut Transaction, key: &ApiKey) -> Result<(), StoreError> {
-    tx.lock_key(&key.id)?;
-    tx.set_status(&key.id, KeyStatus::Deactivated)
 }
 
 /// A pause that is long enough for a transaction to finish if it does not wait for a lock.

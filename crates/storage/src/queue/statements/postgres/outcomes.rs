@@ -1,13 +1,14 @@
 //! PostgreSQL statements that record the outcomes of attempts: in the queue, the attempt log and the health of
-//! webhooks.
+//! webhooks. Also inserts events and rows of `envelope_outcomes`.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use diesel::{
     PgConnection,
     prelude::*,
     sql_types::{BigInt, Bool, Integer, Nullable, Text},
 };
+use sealpost_domain::Timestamp;
 
 use crate::{
     connection::fault::Fault,
@@ -18,6 +19,7 @@ use crate::{
     rows::{
         attempt::{AttemptRow, FinishedAttempt},
         delivery::{FailedDelivery, SucceededDelivery},
+        event::EventRow,
         webhook::HealthRow,
     },
 };
@@ -101,6 +103,32 @@ pub(crate) fn set_health(conn: &mut PgConnection, rows: &[HealthRow]) -> Result<
     static TEXT: LazyLock<String> = LazyLock::new(row_types::update_all::<HealthRow>);
     HealthRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
     Ok(())
+}
+
+pub(crate) fn insert_events(
+    conn: &mut PgConnection,
+    rows: &[EventRow],
+) -> Result<Vec<String>, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        row_types::insert_all::<EventRow>() + " ON CONFLICT (id) DO NOTHING RETURNING id"
+    });
+    Ok(EventRow::bind_arrays(rows, Statement::<_, Text>::query(&TEXT)).load(conn)?)
+}
+
+pub(crate) fn insert_outcomes(
+    conn: &mut PgConnection,
+    envelopes: &BTreeSet<String>,
+    outcome: &'static str,
+    now: Timestamp,
+) -> Result<Vec<String>, Fault> {
+    Ok(Statement::<_, Text>::query(
+        "/* events.insert_outcomes */ INSERT INTO envelope_outcomes (envelope_id, outcome, at) SELECT unnest(?), ?, ?
+         ON CONFLICT (envelope_id) DO NOTHING RETURNING envelope_id",
+    )
+    .bind_array::<Text, _>(envelopes.iter())
+    .bind::<Text, _>(outcome)
+    .bind::<BigInt, _>(now.as_millis())
+    .load(conn)?)
 }
 
 /// The SQL types of the columns of a [`DeliveryLease`](crate::rows::delivery::DeliveryLease).

@@ -1,12 +1,14 @@
 //! SQLite statements that record the outcomes of attempts: in the queue, the attempt log and the health of webhooks.
+//! Also inserts events and rows of `envelope_outcomes`.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use diesel::{
     SqliteConnection,
     prelude::*,
     sql_types::{BigInt, Bool, Integer, Nullable, Text},
 };
+use sealpost_domain::Timestamp;
 
 use crate::{
     connection::fault::Fault,
@@ -17,9 +19,10 @@ use crate::{
     rows::{
         attempt::{AttemptRow, FinishedAttempt},
         delivery::{DeliveryLease, FailedDelivery, SucceededDelivery},
+        event::EventRow,
         webhook::HealthRow,
     },
-    schema::{attempts as a, deliveries as d},
+    schema::{attempts as a, deliveries as d, envelope_outcomes as o, events},
 };
 
 pub(crate) fn remove_succeeded(
@@ -121,4 +124,35 @@ pub(crate) fn set_health(conn: &mut SqliteConnection, rows: &[HealthRow]) -> Res
         row.bind_key_last(Statement::command(&TEXT)).execute(conn)?;
     }
     Ok(())
+}
+
+pub(crate) fn insert_events(
+    conn: &mut SqliteConnection,
+    rows: &[EventRow],
+) -> Result<Vec<String>, Fault> {
+    let mut inserted = Vec::with_capacity(rows.len());
+    for row in rows {
+        let insert = diesel::insert_into(events::table).values(row).on_conflict_do_nothing();
+        if insert.execute(conn)? == 1 {
+            inserted.push(row.id.clone());
+        }
+    }
+    Ok(inserted)
+}
+
+pub(crate) fn insert_outcomes(
+    conn: &mut SqliteConnection,
+    envelopes: &BTreeSet<String>,
+    outcome: &'static str,
+    now: Timestamp,
+) -> Result<Vec<String>, Fault> {
+    let mut inserted = Vec::new();
+    for id in envelopes {
+        let row = (o::envelope_id.eq(id), o::outcome.eq(outcome), o::at.eq(now.as_millis()));
+        let insert = diesel::insert_into(o::table).values(row).on_conflict_do_nothing();
+        if insert.execute(conn)? == 1 {
+            inserted.push(id.clone());
+        }
+    }
+    Ok(inserted)
 }

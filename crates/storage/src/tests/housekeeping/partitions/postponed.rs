@@ -30,18 +30,18 @@ fn a_newest_partition_with_rows_of_a_clock_ahead_has_an_autovacuum() {
     let start = start(&db);
     let to = receiver(&db, &db.activate());
     send(&db, &to, start.plus(HOUR * 2));
-    let options = "SELECT coalesce(array_to_string(reloptions, ' '), '-') AS line
+    let options = "coalesce(array_to_string(reloptions, ' '), '-')
                    FROM pg_class WHERE relname = 'envelopes_newest'";
     let extend = || partitions::extend(&mut raw(&db), &ENVELOPES, start, HOUR).unwrap();
-    assert_eq!(lines(&db, options), ["autovacuum_enabled=false"]);
+    assert_eq!(db.texts(options), ["autovacuum_enabled=false"]);
     let counts = Counts::default();
     assert!(!metrics::with_local_recorder(&counts, extend));
     assert_eq!((counts.of("rows"), counts.of("lock")), (1, 0));
-    assert_eq!((lines(&db, options), partitions_of(&db, "envelopes")), (vec!["-".to_owned()], 2));
+    assert_eq!((db.texts(options), partitions_of(&db, "envelopes")), (vec!["-".to_owned()], 2));
     // The partition gets a bound as soon as the row has expired. It is then dropped as a whole again.
     purge(&db, start.plus(HOUR * 3));
     assert!(extend());
-    assert_eq!(lines(&db, options), ["autovacuum_enabled=false"]);
+    assert_eq!(db.texts(options), ["autovacuum_enabled=false"]);
 }
 
 /// A recorder of metrics that counts postponed changes of partitions by their reason.

@@ -29,7 +29,7 @@ fn an_envelope_below_the_released_ones_keeps_its_bytes_in_the_quota() {
     purge(&db, start.plus(HOUR));
     count(&db);
     purge(&db, start.plus(HOUR));
-    let bytes = number(&db, "SELECT stored_bytes::TEXT AS line FROM usage");
+    let bytes = number(&db, "stored_bytes::TEXT FROM usage");
     assert_eq!((bytes, db.count("envelopes")), (100 - 4, 0));
     assert_eq!(db.count("events WHERE kind = 'envelope.bounced'"), 4);
 }
@@ -46,7 +46,7 @@ fn rows_of_an_older_partition_are_released_once() {
     for _ in 0..3 {
         purge(&db, start.plus(HOUR));
     }
-    let bytes = || number(&db, "SELECT stored_bytes::TEXT AS line FROM usage");
+    let bytes = || number(&db, "stored_bytes::TEXT FROM usage");
     assert_eq!((bytes(), db.count("envelopes")), (100 - 2 * 4, 2));
     count(&db);
     purge(&db, start.plus(HOUR));
@@ -108,6 +108,6 @@ fn an_envelope_that_is_opened_during_the_release_does_not_bounce() {
         holder.batch_execute("SELECT pg_advisory_unlock(7)").unwrap();
         release.join().unwrap();
     });
-    let bounced = lines(&db, "SELECT envelope_id AS line FROM envelope_outcomes");
+    let bounced = db.texts("envelope_id FROM envelope_outcomes");
     assert_eq!(bounced, [unopened.to_string()]);
 }

@@ -15,7 +15,7 @@ use crate::{
         success_throttle::SuccessThrottle,
     },
     schema::deliveries as d,
-    tests::fixture::{eventually, postgres},
+    tests::fixture::{WAITING, eventually, postgres},
 };
 
 /// Records a success in a transaction that is not committed yet.
@@ -77,9 +77,7 @@ fn a_success_that_commits_after_a_redelivery_prevents_its_bounce() {
 }
 
 fn await_waiting(db: &Fixture, transactions: i64) {
-    let waiting =
-        "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     eventually("the transactions wait for a lock", || {
-        (db.count(waiting) == transactions).then_some(())
+        (db.count(WAITING) == transactions).then_some(())
     });
 }

@@ -10,7 +10,7 @@ use crate::{
     housekeeping::deleted_webhooks::AT_ONCE_MAX,
     query::row_lock::{Locked, RowLock},
     schema::{deliveries as d, envelopes as e},
-    tests::fixture::{eventually, postgres},
+    tests::fixture::{WAITING, eventually, postgres},
 };
 
 on_both!(
@@ -73,10 +73,8 @@ fn retention_skips_an_envelope_whose_outcome_is_being_recorded() {
     outcome.run(lock_delivery).unwrap();
     thread::scope(|scope| {
         let purged = scope.spawn(|| purge(db));
-        let waiting =
-            "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let has_waited = eventually("the purge is done or waits", || {
-            let is_waiting = db.count(waiting) > 0;
+            let is_waiting = db.count(WAITING) > 0;
             (is_waiting || purged.is_finished()).then_some(is_waiting)
         });
         let lock_envelope = |conn: &mut AnyConnection| {
