@@ -1,12 +1,13 @@
 //! Refusals: the reasons why the API rejects a request. A refusal has an error code, a text, and the time after which a
 //! retry can succeed, if it is known. Also formats any error with its causes.
 
-mod causes;
-mod code;
-mod detail;
-mod refusal;
+pub(crate) mod causes;
+pub(crate) mod code;
+pub(crate) mod detail;
+pub(crate) mod refusal;
 
-pub use causes::with_causes;
-pub use code::Code;
-pub use detail::AllowanceAdvice;
-pub use refusal::Refusal;
+/// The error for a text without the form of a value, such as an id. Contains the rule, as a clause that follows the
+/// name of the value in the error text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FormatFault(pub(crate) &'static str);

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    AccountId, ApiKeyId, BadgeId, DecisionId, EnvelopeId, RequestId, Timestamp, WebhookId,
-    named_enum::named_enum,
+    AccountId, ApiKeyId, BadgeId, DecisionId, EnvelopeId, FormatFault, RequestId, Timestamp,
+    WebhookId, named_enum::named_enum,
 };
 
 named_enum! {
@@ -92,17 +92,9 @@ pub struct GovernanceDecision {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PartnerId(String);
 
-/// The error for a text that is not a valid partner name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "must have 1 to 64 of A-Z, a-z, 0-9, ., - and _, start with a letter or a \
-     digit, and not start like an id, such as ak_ or acct_"
-)]
-pub struct PartnerFault;
-
 impl PartnerId {
     /// Parses the name of a partner.
-    pub fn parse(text: &str) -> Result<Self, PartnerFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatFault> {
         let plain = |c: char| c.is_ascii_alphanumeric();
         let allowed = |c: char| plain(c) || matches!(c, '.' | '-' | '_');
         let fits = (1..=64).contains(&text.len()) && text.starts_with(plain);
@@ -111,7 +103,7 @@ impl PartnerId {
         if fits && text.chars().all(allowed) && !is_like_an_id {
             Ok(Self(text.to_owned()))
         } else {
-            Err(PartnerFault)
+            Err(PARTNER_FAULT)
         }
     }
 
@@ -133,6 +125,10 @@ impl GovernanceStanding {
     }
 }
 
+const PARTNER_FAULT: FormatFault = FormatFault(
+    "must have 1 to 64 of A-Z, a-z, 0-9, ., - and _, start with a letter or a digit, and not start like an id, such as \
+     ak_ or acct_",
+);
 /// Prefixes of ids. A partner name must not start with any of them.
 const ID_PREFIXES: [&str; 6] = [
     AccountId::PREFIX,
@@ -224,7 +220,7 @@ mod tests {
             "Acct_x",
             "env_x",
         ] {
-            assert_eq!(PartnerId::parse(name), Err(PartnerFault), "{name:?}");
+            assert_eq!(PartnerId::parse(name), Err(PARTNER_FAULT), "{name:?}");
         }
     }
 

@@ -18,42 +18,18 @@ mod time;
 mod webhooks;
 
 pub use activity::{Activity, ActivityActor, ActivityKind, RequestSource, UserAgent};
-pub use badges::{
-    Assessment, AssessmentMetric, AssessmentMetrics, Attestation, Badge, BadgeDenial, BadgeStatus,
-    CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit, CircuitReport, Circuits,
-    ComplianceCheck, Jurisdiction, Revocation, Score, ScoreFault, StatusPosition, Threshold,
-    UnmetThreshold, check_thresholds, unmet_thresholds,
-};
+pub use badges::{assessment::*, badge::*, circuit::*, score::*};
 pub use deceptive_text::{TextFault, refuse_deceptive};
-pub use errors::{AllowanceAdvice, Code, Refusal, with_causes};
-pub use governance::{
-    AdminAction, AuditEntry, AuditHash, GovernanceDecision, GovernanceKind, GovernanceReason,
-    GovernanceStanding, GovernanceStatus, GovernanceSubject, PartnerFault, PartnerId,
-};
+pub use errors::{FormatFault, causes::*, code::*, detail::*, refusal::*};
+pub use governance::*;
 pub use identity::{
-    Account, AccountId, AccountSecrets, ActivityId, ApiKey, ApiKeyId, ApiToken, ApiTokenId,
-    AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, Did, EnvelopeId, Handle,
-    HandleFault, IdFault, IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey,
-    IssuerKeyId, KeyEvent, KeyStatus, Label, OwnEventId, OwnedKey, RequestId, ReservedHandles,
-    ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope, TokenScopes, WebhookId,
-    Wrapped, id_kind,
+    account::*, api_token::*, did::*, handle::*, id::*, id_kind::*, key::*, reserved_handles::*,
+    secret::*,
 };
-pub use messaging::{
-    AcceptPolicy, Channel, ContextFault, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint,
-    IdempotencyKey, IdempotencyKeyFault, MessageContext, MessageType, ReceiptFacts, ReceiptPolicy,
-    ReceiptState, ReceiptView, Recipient, RecipientFault, RecipientPolicy, SPAN_TARGET, Suite,
-    ThreadId, TraceParent,
-};
+pub use messaging::{context::*, envelope::*, receipt::*, recipient_policy::*, trace_parent::*};
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
-pub use time::{Clock, TimeFault, Timestamp};
+pub use time::{Clock, Timestamp};
 pub use webhooks::{
-    Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
-    AttemptTiming, BounceReason, DeliveryId, Description, DisabledReason, DisablingCause,
-    Encryption, EnvelopeBounced, EnvelopeReceived, Event, EventBody, EventDetails, EventId,
-    EventKind, EventMetadata, EventsVersion, FailingCause, HealthChange, HealthReport,
-    IdentityRotated, IdentityRotation, IncidentKind, LastFailure, LeaseToken, LeasedDelivery,
-    Metadata, NewEvent, Outcome, PendingDelivery, RELAY_URL, ReachedThreshold, ReceivedEnvelope,
-    ReceiverResponse, RetiringSecret, RotationReason, StoredEvent, Target, TestEvent, TestResult,
-    ThresholdWindow, UnopenedEnvelope, UsageThreshold, Webhook, WebhookDisabled, WebhookFailing,
-    WebhookHealth, WebhookIncident, WebhookStatus, WebhookTest,
+    attempt::*, bounce::*, delivery::*, event::*, event_details::*, event_id::*, event_kind::*,
+    health::*, incident::*, rotation::*, stored_event::*, threshold::*, webhook::*,
 };

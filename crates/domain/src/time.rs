@@ -6,6 +6,8 @@ use chrono::{DateTime, SecondsFormat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::FormatFault;
+
 /// An instant in UTC, in milliseconds since the Unix epoch. As text: ISO 8601 with milliseconds and `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(
@@ -64,21 +66,16 @@ impl Timestamp {
     }
 }
 
-/// The error for a text that is not an instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31")]
-pub struct TimeFault;
-
 impl FromStr for Timestamp {
-    type Err = TimeFault;
+    type Err = FormatFault;
 
     /// Parses ISO 8601 with an offset from UTC. A date without time means the start of that day in UTC. Refuses an
     /// instant that has no text form in UTC.
-    fn from_str(text: &str) -> Result<Self, TimeFault> {
+    fn from_str(text: &str) -> Result<Self, FormatFault> {
         let day = || DateTime::parse_from_rfc3339(&format!("{text}T00:00:00Z"));
         let instant = DateTime::parse_from_rfc3339(text).or_else(|_no_instant| day());
-        let millis = instant.map_err(|_neither| TimeFault)?.timestamp_millis();
-        if (FIRST_MS..=LAST_MS).contains(&millis) { Ok(Self(millis)) } else { Err(TimeFault) }
+        let millis = instant.map_err(|_neither| FAULT)?.timestamp_millis();
+        if (FIRST_MS..=LAST_MS).contains(&millis) { Ok(Self(millis)) } else { Err(FAULT) }
     }
 }
 
@@ -112,6 +109,8 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
+const FAULT: FormatFault =
+    FormatFault("must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31");
 const DAY_MS: i64 = 86_400_000;
 /// The first instant with a text form: 0000-01-01T00:00:00.000Z.
 const FIRST_MS: i64 = -62_167_219_200_000;
@@ -189,10 +188,10 @@ mod tests {
             assert_eq!(read(text).as_deref(), Ok(expected));
         }
         for text in ["", "tomorrow", "2027-02-30", "2027-01-31T12:00:00", "31.01.2027"] {
-            assert_eq!(read(text), Err(TimeFault), "{text}");
+            assert_eq!(read(text), Err(FAULT), "{text}");
         }
         for text in ["2027-1-1", " 2027-01-01", " 2027-1-01", "+2027-01-01", "2027-01-01 "] {
-            assert_eq!(read(text), Err(TimeFault), "{text:?}");
+            assert_eq!(read(text), Err(FAULT), "{text:?}");
         }
     }
 
@@ -204,7 +203,7 @@ mod tests {
             "0000-01-01T00:00:00+01:00",
             "9999-12-31T23:59:59-01:00",
         ] {
-            assert_eq!(text.parse::<Timestamp>(), Err(TimeFault), "{text}");
+            assert_eq!(text.parse::<Timestamp>(), Err(FAULT), "{text}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Compares the decisions of this crate with a simple reference model, the oracle. The oracle stores the time of every
 //! admission, and counts these times.
 //!
-//! The requests arrive at two nodes. Their clocks differ by a constant. The oracle uses the latest time at which a node
-//! has admitted a request.
+//! The requests arrive at two nodes, whose clocks differ by a constant. For the oracle, the time of a request is the
+//! clock of its node, or the time of the last admission if that is later.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 

@@ -13,7 +13,7 @@ use sealpost_service::BadgeView;
 
 use crate::{
     dashboard::text::when,
-    html::{Layout, Nav, private_page},
+    html::{Layout, private_page},
     state::WebState,
 };
 
@@ -29,7 +29,7 @@ async fn badge_page(
     id: web::Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let found = app.api.sealpost.badges.show(&id).await?;
-    let layout = |title| Layout { site: &app.site, title, nav: &Nav::SITE, current: "" };
+    let layout = |title| Layout::new(&app.site, title);
     Ok(match &found {
         Some(badge) => {
             let page = BadgePage::new(badge);

@@ -2,7 +2,6 @@
 //! metrics and health checks, serves these pages. The pages have the style of the dashboard, and work without
 //! JavaScript. Every change goes through [`sealpost_service::Operator`], which records the change in the audit trail.
 
-mod cookie;
 mod form;
 mod pages;
 mod response;

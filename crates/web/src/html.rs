@@ -5,13 +5,9 @@
 //! readers, and [`private_page`] responds with any other page.
 
 mod accept;
-mod cached;
 mod layout;
 mod response;
 
 pub(crate) use accept::accepts_html;
-pub(crate) use cached::{cached_asset, cached_file, cached_page};
-pub(crate) use layout::{
-    Layout, LayoutExtras, Nav, NavLink, Notice, Sidebar, SiteAddress, current_link,
-};
-pub(crate) use response::private_page;
+pub(crate) use layout::{Layout, Nav, NavLink, Notice, Sidebar, SiteAddress, current_link};
+pub(crate) use response::{cached_asset, cached_file, cached_page, private_page};

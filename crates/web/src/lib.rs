@@ -6,7 +6,7 @@
 //! | folder or file | content |
 //! |---|---|
 //! | `dashboard/pages` | one file per dashboard page, with its forms |
-//! | `dashboard/session` | the signed-in user, and the cookie of the session |
+//! | `dashboard/session.rs` | the signed-in user |
 //! | `dashboard/forms` | form fields, protection against other sites, rejections, single use |
 //! | `dashboard/response` | responses of the dashboard: layout, sidebar, and results after a redirect |
 //! | `dashboard/charts` | the charts of daily numbers and of recent attempts, and the usage meters |
@@ -33,11 +33,9 @@ mod landing;
 mod log_page;
 mod not_found;
 mod routes;
-mod settings;
 mod state;
 
 pub use console::{ConsoleState, routes as console_routes};
 pub use not_found::no_such_page;
 pub use routes::routes;
-pub use settings::WebSettings;
-pub use state::WebState;
+pub use state::{WebSettings, WebState};

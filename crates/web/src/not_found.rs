@@ -5,7 +5,7 @@ use askama::Template;
 use sealpost_api::Problem;
 
 use crate::{
-    html::{Layout, Nav, accepts_html, private_page},
+    html::{Layout, accepts_html, private_page},
     state::WebState,
 };
 
@@ -19,7 +19,7 @@ pub async fn no_such_page(
     if path == "/v1" || path.starts_with("/v1/") || !accepts_html(request.headers()) {
         return sealpost_api::no_such_path(request).await;
     }
-    let layout = Layout { site: &app.site, title: "No such page", nav: &Nav::SITE, current: "" };
+    let layout = Layout::new(&app.site, "No such page");
     let page = NotFoundPage { base: &app.site.base_path };
     Ok(private_page(StatusCode::NOT_FOUND, layout.render(&page)))
 }

@@ -10,7 +10,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, AttestationId, Timestamp};
+use crate::{ApiKeyId, AttestationId, FormatFault, Timestamp};
 
 /// The name of a jurisdiction, such as `EU`: 2 to 16 characters of `A-Z 0-9 -`. Lower case is converted to upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
@@ -43,17 +43,13 @@ impl fmt::Display for Jurisdiction {
 #[schemars(extend("pattern" = "^[a-z0-9_]{1,64}$"))]
 pub struct CheckName(String);
 
-/// The error for a text that is not a valid name of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 64 of a-z, 0-9 and _")]
-pub struct CheckNameFault;
-
 impl CheckName {
     /// Parses the name of a check.
-    pub fn parse(text: &str) -> Result<Self, CheckNameFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatFault> {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         let is_name = (1..=64).contains(&text.len()) && text.bytes().all(allowed);
-        if is_name { Ok(Self(text.to_owned())) } else { Err(CheckNameFault) }
+        let fault = FormatFault("must have 1 to 64 of a-z, 0-9 and _");
+        if is_name { Ok(Self(text.to_owned())) } else { Err(fault) }
     }
 
     /// Returns the name of the check.

@@ -6,15 +6,12 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use crate::FormatFault;
+
 /// A decimal from 0 to 1 with up to 18 decimal places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(extend("pattern" = r"^[01]\.[0-9]{1,18}$"))]
 pub struct Score(#[schemars(with = "String")] u64);
-
-/// The error for a text that is not a score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a decimal from 0 to 1 with at most 18 decimal places, such as 0.75")]
-pub struct ScoreFault;
 
 impl Score {
     /// The lowest score.
@@ -40,23 +37,23 @@ impl Score {
 }
 
 impl FromStr for Score {
-    type Err = ScoreFault;
+    type Err = FormatFault;
 
     /// Parses digits, with an optional decimal point and up to 18 decimal places. Rejects signs and exponents.
-    fn from_str(text: &str) -> Result<Self, ScoreFault> {
+    fn from_str(text: &str) -> Result<Self, FormatFault> {
         let (whole, places) = match text.split_once('.') {
-            Some((_, "")) => return Err(ScoreFault),
+            Some((_, "")) => return Err(FAULT),
             Some(parts) => parts,
             None => (text, ""),
         };
         let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
         if whole.is_empty() || places.len() > PLACES || !is_number(whole) || !is_number(places) {
-            return Err(ScoreFault);
+            return Err(FAULT);
         }
-        let whole: u64 = whole.parse().ok().ok_or(ScoreFault)?;
-        let fraction: u64 = format!("{places:0<PLACES$}").parse().ok().ok_or(ScoreFault)?;
+        let whole: u64 = whole.parse().ok().ok_or(FAULT)?;
+        let fraction: u64 = format!("{places:0<PLACES$}").parse().ok().ok_or(FAULT)?;
         let units = whole.checked_mul(UNITS).and_then(|units| units.checked_add(fraction));
-        units.and_then(Self::from_units).ok_or(ScoreFault)
+        units.and_then(Self::from_units).ok_or(FAULT)
     }
 }
 
@@ -77,6 +74,8 @@ impl Serialize for Score {
     }
 }
 
+const FAULT: FormatFault =
+    FormatFault("must be a decimal from 0 to 1 with at most 18 decimal places, such as 0.75");
 const PLACES: usize = 18;
 const UNITS: u64 = 1_000_000_000_000_000_000;
 
@@ -134,7 +133,7 @@ mod tests {
             "٠.٥",
             "0.0000000000000000001",
         ] {
-            assert_eq!(text.parse::<Score>(), Err(ScoreFault), "{text}");
+            assert_eq!(text.parse::<Score>(), Err(FAULT), "{text}");
         }
     }
 

@@ -1,10 +1,9 @@
 //! API tokens: long-lived bearer tokens for one API key, with limited scopes.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeSeq as _};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::{AccountId, ApiKeyId, ApiTokenId, Label, TokenHash};
-use crate::Timestamp;
+use crate::{AccountId, ApiKeyId, ApiTokenId, Label, Timestamp, TokenHash};
 
 /// An API token. Only the hash of its text is stored.
 ///
@@ -98,11 +97,7 @@ impl FromIterator<TokenScope> for TokenScopes {
 
 impl Serialize for TokenScopes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for scope in self.iter() {
-            list.serialize_element(&scope)?;
-        }
-        list.end()
+        serializer.collect_seq(self.iter())
     }
 }
 

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::FormatFault;
+
 /// A handle: a unique, readable name of an API key. It has 3 to 32 characters of `a-z 0-9 - _` and starts with a
 /// letter. Upper case is converted to lower case. Names similar to an id, a secret or a DID are rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
@@ -12,35 +14,21 @@ use serde::Serialize;
 #[schemars(extend("minLength" = 3, "maxLength" = 32, "pattern" = "^[a-zA-Z][a-zA-Z0-9_-]*$"))]
 pub struct Handle(String);
 
-/// The reason why a text is not a valid handle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum HandleFault {
-    /// The text contains a character outside `a-z 0-9 - _`, or does not start with a letter.
-    #[error("must start with a letter and contain only a-z, 0-9, - and _")]
-    Characters,
-    /// The text has fewer than 3 or more than 32 characters.
-    #[error("must have 3 to 32 characters")]
-    Length,
-    /// The text looks like an id, a secret or a DID.
-    #[error("must not look like an id, a secret or a DID")]
-    Reserved,
-}
-
 impl Handle {
     /// Parses a handle. Converts upper case to lower case.
-    pub fn parse(text: &str) -> Result<Self, HandleFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatFault> {
         let lowered = text.to_ascii_lowercase();
         if !(3..=32).contains(&lowered.chars().count()) {
-            return Err(HandleFault::Length);
+            return Err(LENGTH);
         }
         let allowed =
             |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
         if !lowered.starts_with(|c: char| c.is_ascii_lowercase()) || !lowered.chars().all(allowed) {
-            return Err(HandleFault::Characters);
+            return Err(CHARACTERS);
         }
         let head = lowered.split(['_', '-']).next().unwrap_or_default();
         if RESERVED.contains(&head) && (head == "did" || lowered.contains(&format!("{head}_"))) {
-            return Err(HandleFault::Reserved);
+            return Err(LIKE_AN_ID);
         }
         Ok(Self(lowered))
     }
@@ -57,6 +45,10 @@ impl fmt::Display for Handle {
     }
 }
 
+const CHARACTERS: FormatFault =
+    FormatFault("must start with a letter and contain only a-z, 0-9, - and _");
+const LENGTH: FormatFault = FormatFault("must have 3 to 32 characters");
+const LIKE_AN_ID: FormatFault = FormatFault("must not look like an id, a secret or a DID");
 /// Reserved prefixes of handles. A handle must not look like an id, a secret or a DID, so their prefixes are reserved,
 /// including prefixes that are planned but not in use yet.
 const RESERVED: &[&str] = &[
@@ -76,18 +68,18 @@ mod tests {
     #[test]
     fn texts_outside_the_rules_are_rejected() {
         for (text, fault) in [
-            ("ab", HandleFault::Length),
-            ("a23456789012345678901234567890123", HandleFault::Length),
-            ("1abc", HandleFault::Characters),
-            ("-abc", HandleFault::Characters),
-            ("a.bc", HandleFault::Characters),
-            ("bøb", HandleFault::Characters),
-            ("ak_1", HandleFault::Reserved),
-            ("asmt_01h455vb4pex5vsknk084sn02q", HandleFault::Reserved),
-            ("whsec_abc", HandleFault::Reserved),
-            ("ST_abc", HandleFault::Reserved),
-            ("did", HandleFault::Reserved),
-            ("did-key-z6mk", HandleFault::Reserved),
+            ("ab", LENGTH),
+            ("a23456789012345678901234567890123", LENGTH),
+            ("1abc", CHARACTERS),
+            ("-abc", CHARACTERS),
+            ("a.bc", CHARACTERS),
+            ("bøb", CHARACTERS),
+            ("ak_1", LIKE_AN_ID),
+            ("asmt_01h455vb4pex5vsknk084sn02q", LIKE_AN_ID),
+            ("whsec_abc", LIKE_AN_ID),
+            ("ST_abc", LIKE_AN_ID),
+            ("did", LIKE_AN_ID),
+            ("did-key-z6mk", LIKE_AN_ID),
         ] {
             assert_eq!(Handle::parse(text), Err(fault), "{text}");
         }

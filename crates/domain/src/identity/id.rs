@@ -8,14 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use uuid::{Builder, Uuid};
 
-use crate::Timestamp;
-
-/// The error for a text that is not an id with the expected prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "must be a well-formed id of the expected kind: its prefix, an underscore and 26 characters"
-)]
-pub struct IdFault;
+use crate::{FormatFault, Timestamp};
 
 macro_rules! typed_id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
@@ -64,11 +57,11 @@ macro_rules! typed_id {
         }
 
         impl FromStr for $name {
-            type Err = IdFault;
+            type Err = FormatFault;
 
-            fn from_str(text: &str) -> Result<Self, IdFault> {
-                let suffix = text.strip_prefix(Self::PREFIX).ok_or(IdFault)?;
-                parse_base32(suffix).map(|bits| Self(Uuid::from_u128(bits))).ok_or(IdFault)
+            fn from_str(text: &str) -> Result<Self, FormatFault> {
+                let suffix = text.strip_prefix(Self::PREFIX).ok_or(FAULT)?;
+                parse_base32(suffix).map(|bits| Self(Uuid::from_u128(bits))).ok_or(FAULT)
             }
         }
 
@@ -171,6 +164,9 @@ fn digit(symbol: u8) -> Option<u8> {
     }
 }
 
+const FAULT: FormatFault = FormatFault(
+    "must be a well-formed id of the expected kind: its prefix, an underscore and 26 characters",
+);
 const SUFFIX_LEN: usize = 26;
 /// Maximum length of an id as text. Account ids have the longest prefix.
 const TEXT_LEN_MAX: usize = AccountId::PREFIX.len() + SUFFIX_LEN;
@@ -215,7 +211,7 @@ mod tests {
             "ak_8zzzzzzzzzzzzzzzzzzzzzzzzz",
             "",
         ] {
-            assert_eq!(text.parse::<ApiKeyId>(), Err(IdFault), "{text}");
+            assert_eq!(text.parse::<ApiKeyId>(), Err(FAULT), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::EnvelopeId;
+use crate::{EnvelopeId, FormatFault};
 
 /// The context of an envelope. All members are optional. The sender has sent or received the envelope `reply_to`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize)]
@@ -25,12 +25,6 @@ impl MessageContext {
     }
 }
 
-/// The error for a text that is not a valid thread or message type. Contains the allowed characters. The error text is
-/// a clause that follows the name of the field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 64 of these characters: {0}")]
-pub struct ContextFault(&'static str);
-
 macro_rules! context_text {
     ($(#[$doc:meta])* $name:ident, $pattern:literal, $named:literal, $allowed:pat) => {
         $(#[$doc])*
@@ -41,12 +35,12 @@ macro_rules! context_text {
         impl $name {
             /// Parses the text from a request or a database row. Fails if the length is not 1 to 64, or if a character
             /// is not allowed.
-            pub fn parse(text: &str) -> Result<Self, ContextFault> {
+            pub fn parse(text: &str) -> Result<Self, FormatFault> {
                 let is_allowed = text.bytes().all(|byte| matches!(byte, $allowed));
                 if (1..=LENGTH_MAX).contains(&text.len()) && is_allowed {
                     Ok(Self(text.into()))
                 } else {
-                    Err(ContextFault($named))
+                    Err(FormatFault(concat!("must have 1 to 64 of these characters: ", $named)))
                 }
             }
 

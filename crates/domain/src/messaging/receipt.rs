@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Timestamp, named_enum::named_enum};
+use crate::{FormatFault, Timestamp, named_enum::named_enum};
 
 named_enum! {
     /// The part of a receipt (the state of a sent envelope) that the recipient shows to the sender.
@@ -101,19 +101,14 @@ impl ReceiptFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IdempotencyKey(String);
 
-/// The error for a text that is not a valid idempotency key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 255 printable ASCII characters")]
-pub struct IdempotencyKeyFault;
-
 impl IdempotencyKey {
     /// Parses the value of the header `Idempotency-Key`.
-    pub fn parse(text: &str) -> Result<Self, IdempotencyKeyFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatFault> {
         let printable = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
         if (1..=255).contains(&text.len()) && printable {
             Ok(Self(text.to_owned()))
         } else {
-            Err(IdempotencyKeyFault)
+            Err(FormatFault("must have 1 to 255 printable ASCII characters"))
         }
     }
 

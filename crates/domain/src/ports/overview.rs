@@ -68,9 +68,9 @@ pub struct ServiceStats {
     pub keys_by_plan: Vec<(String, u64)>,
     /// Number of webhooks with each status.
     pub webhooks: Vec<(WebhookStatus, u64)>,
-    /// Number of stored envelopes, up to a limit.
+    /// Number of stored envelopes. Counting stops at a limit, so the number can be too low.
     pub envelopes: u64,
-    /// Number of deliveries that wait for their next attempt, up to a limit.
+    /// Number of deliveries that wait for their next attempt. Counting stops at the same limit.
     pub waiting_deliveries: u64,
     /// Number of sent messages, as the sum of daily counts. Housekeeping adds new messages to the daily counts with a
     /// delay.

@@ -117,7 +117,7 @@ pub struct ReceiverResponse {
 pub struct AttemptResult {
     /// The attempted delivery.
     pub id: DeliveryId,
-    /// The webhook as the attempt used it. Its owner may have changed it since.
+    /// The webhook, as the attempt used it. The owner may have changed the webhook since.
     pub target: Arc<Target>,
     /// Token of the lease under which the attempt was made.
     pub lease: LeaseToken,

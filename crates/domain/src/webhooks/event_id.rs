@@ -3,7 +3,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{EnvelopeId, IdFault, OwnEventId, Timestamp};
+use crate::{EnvelopeId, FormatFault, OwnEventId, Timestamp};
 
 /// Identifies an event. The database and the API use the same text form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,9 +60,9 @@ impl fmt::Debug for EventId {
 }
 
 impl FromStr for EventId {
-    type Err = IdFault;
+    type Err = FormatFault;
 
-    fn from_str(text: &str) -> Result<Self, IdFault> {
+    fn from_str(text: &str) -> Result<Self, FormatFault> {
         if text.starts_with(OwnEventId::PREFIX) {
             text.parse().map(Self::Own)
         } else {
@@ -94,7 +94,7 @@ mod tests {
         }
         for text in ["", "evt_", "wh_01h455vb4pex5vsknk084sn02q", "EVT_01h455vb4pex5vsknk084sn02q"]
         {
-            assert_eq!(text.parse::<EventId>(), Err(IdFault), "{text}");
+            assert!(text.parse::<EventId>().is_err(), "{text}");
         }
     }
 

@@ -36,16 +36,6 @@ pub struct HealthChange {
     pub failing_since: Option<Timestamp>,
 }
 
-/// Summary of a batch of attempts at one webhook. The summary is applied to the health of the webhook.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HealthReport {
-    success_at: Option<Timestamp>,
-    failure: Option<LastFailure>,
-    /// Times of the failed attempts.
-    failed_at: Vec<Timestamp>,
-    is_gone: bool,
-}
-
 /// One finished attempt to deliver an event to a webhook.
 #[derive(Debug, Clone, Copy)]
 pub struct AttemptSummary<'a> {
@@ -59,37 +49,24 @@ pub struct AttemptSummary<'a> {
     pub is_gone: bool,
 }
 
-impl HealthReport {
-    /// Summarises a batch of attempts at one webhook, in any order.
-    pub fn new(attempts: &[AttemptSummary<'_>]) -> Self {
+impl WebhookHealth {
+    /// Applies a batch of attempts at the webhook, in any order, to the health. Returns the changes that these attempts
+    /// cause. Disables the webhook if the receiver responded with status 410, or if all attempts have failed for at
+    /// least `failing_max`.
+    ///
+    /// Batches may arrive in any order, so a recorded time can be later than the batch. A time more than five minutes
+    /// after the newest of these attempts came from a wrong clock, and is removed.
+    pub fn update(
+        &mut self,
+        attempts: &[AttemptSummary<'_>],
+        failing_max: Duration,
+    ) -> HealthChange {
+        self.forget_wrong_times(attempts);
         let successes = attempts.iter().filter(|ended| ended.failure.is_none());
         let mut failures = attempts.iter().filter(|ended| ended.failure.is_some());
-        let newest = failures.clone().max_by_key(|ended| ended.at);
-        Self {
-            success_at: successes.map(|ended| ended.at).max(),
-            failure: newest.and_then(|ended| {
-                ended.failure.map(|error| LastFailure {
-                    at: ended.at,
-                    error: error.to_owned(),
-                    error_detail: ended.error_detail.map(str::to_owned),
-                })
-            }),
-            failed_at: failures.clone().map(|ended| ended.at).collect(),
-            is_gone: failures.any(|ended| ended.is_gone),
-        }
-    }
-}
-
-impl WebhookHealth {
-    /// Applies a summary of attempts to the health, and returns the changes that these attempts cause. Disables the
-    /// webhook if the receiver responded with status 410, or if all attempts have failed for at least `failing_max`.
-    ///
-    /// Summaries may arrive in any order, so a recorded success or failure can be newer than the summary. A recorded
-    /// time that is newer by at most five minutes stays. A later recorded time came from a wrong clock, and is removed.
-    pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> HealthChange {
-        self.forget_wrong_times(report);
-        let has_succeeded = report.success_at > self.last_success_at;
-        self.last_success_at = self.last_success_at.max(report.success_at);
+        let success_at = successes.map(|ended| ended.at).max();
+        let has_succeeded = success_at > self.last_success_at;
+        self.last_success_at = self.last_success_at.max(success_at);
         if self.failing_since <= self.last_success_at {
             self.failing_since = None;
             self.failed_attempts = 0;
@@ -97,14 +74,17 @@ impl WebhookHealth {
                 self.failing_announced_at = None;
             }
         }
-        if let Some(failure) = &report.failure
-            && self.last_failure.as_ref().is_none_or(|last| last.at <= failure.at)
-        {
-            self.last_failure = Some(failure.clone());
+        let newest = failures.clone().max_by_key(|ended| ended.at);
+        let newest =
+            newest.filter(|it| self.last_failure.as_ref().is_none_or(|last| last.at <= it.at));
+        if let Some(&AttemptSummary { at, failure: Some(error), error_detail, .. }) = newest {
+            let (error, error_detail) = (error.to_owned(), error_detail.map(str::to_owned));
+            self.last_failure = Some(LastFailure { at, error, error_detail });
         }
-        let failed_at = report.failed_at.iter().filter(|at| Some(**at) > self.last_success_at);
+        let failed_at = failures.clone().map(|ended| ended.at);
+        let failed_at = failed_at.filter(|at| Some(*at) > self.last_success_at);
         self.failed_attempts += u64::try_from(failed_at.clone().count()).unwrap_or(u64::MAX);
-        self.failing_since = self.failing_since.or(failed_at.min().copied());
+        self.failing_since = self.failing_since.or(failed_at.min());
         if self.status == WebhookStatus::Disabled {
             return HealthChange::default();
         }
@@ -114,7 +94,7 @@ impl WebhookHealth {
         if failing_since.is_some() {
             self.failing_announced_at = self.last_failure.as_ref().map(|last| last.at);
         }
-        let disabled = if report.is_gone {
+        let disabled = if failures.any(|ended| ended.is_gone) {
             Some(DisabledReason::Gone)
         } else {
             self.failing_for(failing_max).map(|_since| DisabledReason::Failing)
@@ -125,11 +105,10 @@ impl WebhookHealth {
         HealthChange { disabled, failing_since }
     }
 
-    /// Removes the times that a wrong clock has recorded: those more than [`AHEAD_MAX`] after the newest attempt of the
-    /// summary.
-    fn forget_wrong_times(&mut self, report: &HealthReport) {
-        let failed_at = report.failure.as_ref().map(|failure| failure.at);
-        let Some(newest) = report.success_at.max(failed_at) else { return };
+    /// Removes the times that a wrong clock has recorded: those more than [`AHEAD_MAX`] after the newest of these
+    /// attempts.
+    fn forget_wrong_times(&mut self, attempts: &[AttemptSummary<'_>]) {
+        let Some(newest) = attempts.iter().map(|ended| ended.at).max() else { return };
         let is_possible = |at: &Timestamp| *at <= newest.plus(AHEAD_MAX);
         self.last_success_at = self.last_success_at.filter(is_possible);
         self.last_failure = self.last_failure.take().filter(|last| is_possible(&last.at));
@@ -147,8 +126,8 @@ impl WebhookHealth {
     }
 }
 
-/// Maximum time by which a recorded time may be after the newest attempt of a summary. The clocks of nodes differ, and
-/// summaries arrive in any order. A later time came from a wrong clock.
+/// Maximum time by which a recorded time may be after the newest attempt of a batch. The clocks of nodes differ, and
+/// batches arrive in any order. A later time came from a wrong clock.
 const AHEAD_MAX: Duration = Duration::from_mins(5);
 /// Time for which all attempts must have failed before the other webhooks of the account are informed.
 const ANNOUNCED_AFTER: Duration = Duration::from_hours(1);
@@ -188,12 +167,12 @@ mod tests {
 
     /// Returns whether the attempts disable the webhook.
     fn update(health: &mut WebhookHealth, attempts: &[AttemptSummary<'_>]) -> bool {
-        health.update(&HealthReport::new(attempts), MAX).disabled.is_some()
+        health.update(attempts, MAX).disabled.is_some()
     }
 
     /// Returns whether the attempts announce that the webhook fails.
     fn announces(health: &mut WebhookHealth, attempts: &[AttemptSummary<'_>]) -> bool {
-        health.update(&HealthReport::new(attempts), Duration::MAX).failing_since.is_some()
+        health.update(attempts, Duration::MAX).failing_since.is_some()
     }
 
     const HOUR: i64 = 3_600_000;

@@ -12,14 +12,16 @@ use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SentForm, c
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    cookie,
-    response::{ConsoleFrame, error_page, may_act, rejection},
+    response::{ConsoleFrame, error_page, may_act},
     state::{ConsoleState, console_state},
     user::ConsoleUser,
 };
 use crate::dashboard::{
-    forms::{Form, RESULT_WAIT, Rejection, first_result, same_site::is_same_site, store_result},
-    response::{Flash, PageResponse},
+    forms::{
+        Draft, Form, FormFault, RESULT_WAIT, Rejection, first_result, respond,
+        same_site::is_same_site, store_result,
+    },
+    response::{Flash, PageResponse, PageResult},
 };
 
 /// A form that needs no session, such as the form to sign in.
@@ -40,15 +42,6 @@ pub(super) struct ActForm {
     pub(super) form: Form,
 }
 
-/// The reason why an admin action was not performed now.
-pub(super) enum ActFault {
-    /// The form can be corrected and sent again: its page shows the reason.
-    Rejected(Rejection),
-    /// The response to send: an error page, or, if the form was sent before, the stored response to the first
-    /// submission.
-    Page(PageResponse),
-}
-
 impl ActForm {
     /// Performs the admin action. The audit trail records the operator, the client address and the reason.
     ///
@@ -59,7 +52,7 @@ impl ActForm {
     pub(super) async fn perform<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
-    ) -> Result<T, ActFault> {
+    ) -> Result<T, FormFault> {
         let user = &self.user;
         let call = OperatorCall {
             operator: user.operator.clone(),
@@ -68,9 +61,9 @@ impl ActForm {
         };
         let sealpost = &user.state.admin.api.sealpost;
         let form = self.sent_form()?;
-        let failed = |error: Error| ActFault::Page(user.error(&error));
+        let failed = |error: Error| FormFault::Page(user.error(&error));
         if !sealpost.accounts.use_form(&form).await.map_err(failed)? {
-            return Err(ActFault::Page(self.repetition(&form).await));
+            return Err(FormFault::Page(self.repetition(&form).await));
         }
         let error = match sealpost.operate(call, act).await {
             Ok(done) => return Ok(done),
@@ -78,12 +71,12 @@ impl ActForm {
         };
         let Some(refusal) = error.refusal() else { return Err(failed(error)) };
         sealpost.accounts.release_form(&form).await.map_err(failed)?;
-        Err(ActFault::Rejected(Rejection::from(refusal)))
+        Err(FormFault::Rejected(Rejection::from(refusal)))
     }
 
-    fn sent_form(&self) -> Result<SentForm, ActFault> {
+    fn sent_form(&self) -> Result<SentForm, FormFault> {
         let form = SentForm::parse(self.form.text("form_id"));
-        form.ok_or_else(|| ActFault::Page(self.user.reject(StatusCode::FORBIDDEN, FOREIGN)))
+        form.ok_or_else(|| FormFault::Page(self.user.reject(StatusCode::FORBIDDEN, FOREIGN)))
     }
 
     /// Returns the response to a form that was sent before: the stored redirect of the first submission. If no result
@@ -91,7 +84,7 @@ impl ActForm {
     async fn repetition(&self, form: &SentForm) -> PageResponse {
         let state = &self.user.state;
         match first_result(&state.admin.api.sealpost, form, RESULT_WAIT).await {
-            Some(flash) => flash.redirect_with(&state.site, cookie::result(state)),
+            Some(flash) => flash.redirect_with(&state.site, state.result_cookie()),
             None => self.user.reject(StatusCode::CONFLICT, REPEATED),
         }
     }
@@ -99,37 +92,37 @@ impl ActForm {
     /// Returns the operator's reason for the action. Rejects the form if the reason is empty, is longer than 1,000
     /// characters, or has characters that could deceive readers: see [`check_reason`]. The rejection names the field
     /// `reason-NAME`, in which `NAME` is the name of the form, because a page can have several forms.
-    pub(super) fn reason(&self) -> Result<String, ActFault> {
+    pub(super) fn reason(&self) -> Result<String, FormFault> {
         let reason = self.form.text("reason");
         check_reason(reason).map_err(|fault| {
             let field = format!("reason-{}", self.form.text("form"));
-            ActFault::field(&field, format!("The reason {fault}."))
+            FormFault::field(&field, format!("The reason {fault}."))
         })?;
         Ok(reason.to_owned())
     }
 
-    /// Redirects to `path`, whose page shows `notice`. Also stores this response, in case the browser sends the form
-    /// again. Called after [`Self::perform`] succeeded.
-    pub(super) async fn done(&self, path: &str, notice: &str) -> PageResponse {
+    /// Returns the response to the form after its action. After a success, `result` is the notice that the page at
+    /// `path` shows. This response is also stored, in case the browser sends the form again. If the form was rejected,
+    /// `show` responds with its page.
+    pub(super) async fn respond(
+        &self,
+        path: &str,
+        result: Result<&str, FormFault>,
+        show: impl AsyncFnOnce(Draft<'_>) -> PageResult,
+    ) -> PageResult {
+        let page = match result {
+            Ok(notice) => Ok(self.done(&Flash::notice(path, notice)).await),
+            Err(fault) => Err(fault),
+        };
+        respond(&self.form, page, show).await
+    }
+
+    async fn done(&self, flash: &Flash) -> PageResponse {
         let state = &self.user.state;
-        let flash = Flash::notice(path, notice);
         if let Ok(form) = self.sent_form() {
-            store_result(&state.admin.api.sealpost, &form, &flash).await;
+            store_result(&state.admin.api.sealpost, &form, flash).await;
         }
-        flash.redirect_with(&state.site, cookie::result(state))
-    }
-}
-
-impl ActFault {
-    /// Rejects the form, because this field is invalid.
-    pub(super) fn field(field: &str, text: impl Into<String>) -> Self {
-        Self::Rejected(Rejection::field(field, text))
-    }
-}
-
-impl From<PageResponse> for ActFault {
-    fn from(page: PageResponse) -> Self {
-        Self::Page(page)
+        flash.redirect_with(&state.site, state.result_cookie())
     }
 }
 
@@ -144,10 +137,11 @@ impl FromRequest for OpenForm {
             let state = console_state(&request)?;
             let frame = ConsoleFrame::public(&state.site);
             if !is_own_form(&state, &request) {
-                return Err(error_page(frame, &rejection(StatusCode::FORBIDDEN, FOREIGN)));
+                return Err(error_page(frame, &Rejection::new(StatusCode::FORBIDDEN, FOREIGN)));
             }
-            let form = Form::read(fields, state.admin.api.body_timeout).await;
-            let unreadable = || error_page(frame, &rejection(StatusCode::BAD_REQUEST, UNREADABLE));
+            let form = Form::read(fields, state.admin.api.settings.body_timeout).await;
+            let unreadable =
+                || error_page(frame, &Rejection::new(StatusCode::BAD_REQUEST, UNREADABLE));
             let form = form.ok_or_else(unreadable)?;
             Ok(Self { state, form })
         })

@@ -11,7 +11,7 @@ use crate::{
         forms::Rejection,
         response::{INVALID_QUERY, PageResponse},
     },
-    html::{Layout, LayoutExtras, Nav, NavLink, Notice, Sidebar, SiteAddress},
+    html::{Layout, Nav, NavLink, Notice, Sidebar, SiteAddress},
 };
 
 /// The layout of a page of the console.
@@ -61,15 +61,17 @@ impl<'a> ConsoleFrame<'a> {
         let sign_out = session.and_then(|(operator, form_token)| {
             SignOut { base, operator, form_token }.render().ok()
         });
-        let extras = LayoutExtras {
+        let title = format!("{title} · Console");
+        let layout = Layout {
+            nav: &NAV,
+            current: "/console",
             stylesheet: Some(&assets::DASHBOARD.name),
             sidebar: session.map(|_| Sidebar { label: "Console", links: &SIDEBAR, current }),
             nav_end: sign_out.unwrap_or_default(),
             notice,
+            ..Layout::new(site, &title)
         };
-        let title = format!("{title} · Console");
-        let layout = Layout { site, title: &title, nav: &NAV, current: "/console" };
-        PageResponse::new(status, layout.render_with(main, &extras))
+        PageResponse::new(status, layout.render(main))
     }
 }
 
@@ -100,24 +102,14 @@ pub(super) fn rejection_of(error: &Error) -> Rejection {
         error = with_causes(error),
         "the service failed to process a request of the console"
     );
-    Rejection {
-        text: "The service failed to process the request. It may have been processed in part: look at the audit trail."
-            .to_owned(),
-        status: StatusCode::INTERNAL_SERVER_ERROR,
-        field: None,
-        retry_after_s: None,
-    }
-}
-
-/// Creates a rejection with a status and a text.
-pub(super) fn rejection(status: StatusCode, text: &str) -> Rejection {
-    Rejection { text: text.to_owned(), field: None, status, retry_after_s: None }
+    Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, FAILED)
 }
 
 /// Responds with 500 because the server was built without the state of the console.
 pub(super) fn internal_error(site: &SiteAddress) -> PageResponse {
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    error_page(ConsoleFrame::public(site), &rejection(status, "The console is not configured."))
+    let rejection = Rejection::new(status, "The console is not configured.");
+    error_page(ConsoleFrame::public(site), &rejection)
 }
 
 /// Returns true if the role of the operator allows changes. Templates show forms only to such operators.
@@ -125,6 +117,8 @@ pub(super) fn may_act(operator: &SignedInOperator) -> bool {
     operator.role == OperatorRole::Operator
 }
 
+const FAILED: &str = "The service failed to process the request. It may have been processed in part: \
+    look at the audit trail.";
 const SIDEBAR: [NavLink; 4] = [
     NavLink { text: "Keys", to: "/console" },
     NavLink { text: "Accounts", to: "/console/accounts" },

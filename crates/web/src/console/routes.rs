@@ -2,15 +2,24 @@
 
 use std::future::ready;
 
-use actix_web::{Resource, http::StatusCode, http::header, middleware::from_fn, web};
+use actix_web::{Resource, Route, http::StatusCode, http::header, middleware::from_fn, web};
 
 use super::{
-    pages::{self as p, key::KeyTab},
-    response::{ConsoleFrame, error_page, invalid_query, rejection},
+    pages::{
+        self as p,
+        key::{
+            KeyTab as T,
+            acts::{self, act},
+        },
+    },
+    response::{ConsoleFrame, error_page, invalid_query},
     state::{ConsoleState, console_state},
     user::ConsoleUser,
 };
-use crate::{assets, dashboard::post};
+use crate::{
+    assets,
+    dashboard::{forms::Rejection, post},
+};
 
 /// Mounts the console and its assets. The same server must also mount [`sealpost_api::admin_routes`], because these
 /// routes add the state of the API.
@@ -20,26 +29,26 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
             web::scope("/console")
                 .app_data(query_config())
                 .wrap(from_fn(sealpost_api::middleware))
-                .service(
-                    at("/sign-in", "GET, POST")
-                        .route(web::get().to(p::sign_in::show))
-                        .route(post(p::sign_in::submit)),
-                )
+                .service(form(
+                    "/sign-in",
+                    web::get().to(p::sign_in::show),
+                    post(p::sign_in::submit),
+                ))
                 .service(at("/sign-out", "POST").route(post(p::sign_in::sign_out)))
-                .service(at("", "GET").route(web::get().to(p::keys::show)))
-                .service(at("/accounts", "GET").route(web::get().to(p::account::list)))
-                .service(
-                    at("/accounts/{account}", "GET, POST")
-                        .route(web::get().to(p::account::show))
-                        .route(post(p::account::submit)),
-                )
-                .service(at("/service", "GET").route(web::get().to(p::service::show)))
-                .service(at("/audit", "GET").route(web::get().to(p::audit::show)))
+                .service(page("", web::get().to(p::keys::show)))
+                .service(page("/accounts", web::get().to(p::account::list)))
+                .service(form(
+                    "/accounts/{account}",
+                    web::get().to(p::account::show),
+                    post(p::account::submit),
+                ))
+                .service(page("/service", web::get().to(p::service::show)))
+                .service(page("/audit", web::get().to(p::audit::show)))
                 .configure(key_routes)
                 .default_service(web::to(async |state: web::Data<ConsoleState>| {
                     error_page(
                         ConsoleFrame::public(&state.site),
-                        &rejection(StatusCode::NOT_FOUND, "This page does not exist."),
+                        &Rejection::new(StatusCode::NOT_FOUND, "This page does not exist."),
                     )
                 })),
         );
@@ -48,52 +57,31 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
 
 /// Mounts the pages of a key and their forms.
 fn key_routes(config: &mut web::ServiceConfig) {
-    let page = |path| at(path, "GET, POST");
-    let show = |tab: KeyTab| web::get().to(move |user, key| p::key::show(user, key, tab));
-    let to = |tab: KeyTab| {
+    let show = |tab: T| web::get().to(move |user, key| p::key::show(user, key, tab));
+    let to = |tab: T| {
         web::get().to(move |user: ConsoleUser, key: web::Path<String>| {
             ready(p::key::to_tab(&user, &key, tab))
         })
     };
     config
-        .service(at("/keys/{key}", "GET").route(show(KeyTab::Overview)))
-        .service(at("/keys/{key}/webhooks", "GET").route(show(KeyTab::Webhooks)))
-        .service(at("/keys/{key}/evidence", "GET").route(show(KeyTab::Evidence)))
-        .service(
-            page("/keys/{key}/state")
-                .route(show(KeyTab::State))
-                .route(post(p::key::acts::submit_state)),
-        )
-        .service(
-            page("/keys/{key}/plan")
-                .route(show(KeyTab::Plan))
-                .route(post(p::key::acts::submit_plan)),
-        )
-        .service(
-            page("/keys/{key}/governance")
-                .route(show(KeyTab::Governance))
-                .route(post(p::key::acts::submit_council_action)),
-        )
-        .service(
-            page("/keys/{key}/assess")
-                .route(to(KeyTab::Evidence))
-                .route(post(p::key::acts::submit_assessment)),
-        )
-        .service(
-            page("/keys/{key}/attest")
-                .route(to(KeyTab::Evidence))
-                .route(post(p::key::acts::submit_attestation)),
-        )
-        .service(
-            page("/keys/{key}/badge")
-                .route(to(KeyTab::Evidence))
-                .route(post(p::key::acts::submit_revocation_of_badge)),
-        )
-        .service(
-            page("/keys/{key}/webhook")
-                .route(to(KeyTab::Webhooks))
-                .route(post(p::key::acts::submit_webhook)),
-        );
+        .service(page("/keys/{key}", show(T::Overview)))
+        .service(page("/keys/{key}/webhooks", show(T::Webhooks)))
+        .service(page("/keys/{key}/evidence", show(T::Evidence)))
+        .service(form("/keys/{key}/state", show(T::State), act(T::State, acts::change_state)))
+        .service(form("/keys/{key}/plan", show(T::Plan), act(T::Plan, acts::set_plan)))
+        .service(form(
+            "/keys/{key}/governance",
+            show(T::Governance),
+            act(T::Governance, acts::decide),
+        ))
+        .service(form("/keys/{key}/assess", to(T::Evidence), act(T::Evidence, acts::assess)))
+        .service(form("/keys/{key}/attest", to(T::Evidence), act(T::Evidence, acts::attest)))
+        .service(form("/keys/{key}/badge", to(T::Evidence), act(T::Evidence, acts::revoke_badge)))
+        .service(form(
+            "/keys/{key}/webhook",
+            to(T::Webhooks),
+            act(T::Webhooks, acts::disable_webhook),
+        ));
 }
 
 /// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document
@@ -105,11 +93,20 @@ fn query_config() -> web::QueryConfig {
     })
 }
 
+fn page(path: &str, show: Route) -> Resource {
+    at(path, "GET").route(show)
+}
+
+/// Returns the resource of a page with a form that is sent to the same path.
+fn form(path: &str, show: Route, submit: Route) -> Resource {
+    at(path, "GET, POST").route(show).route(submit)
+}
+
 fn at(path: &str, allowed: &'static str) -> Resource {
     let reject = async move |state: web::Data<ConsoleState>| {
         let frame = ConsoleFrame::public(&state.site);
         let text = "This address does not support this kind of request.";
-        error_page(frame, &rejection(StatusCode::METHOD_NOT_ALLOWED, text))
+        error_page(frame, &Rejection::new(StatusCode::METHOD_NOT_ALLOWED, text))
             .with(header::ALLOW, allowed.to_owned())
     };
     web::resource(path).default_service(web::to(reject))

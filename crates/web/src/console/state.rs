@@ -1,9 +1,9 @@
 //! The state that all pages of the console share.
 
-use actix_web::{HttpRequest, web};
+use actix_web::{HttpRequest, cookie::SameSite, web};
 use sealpost_api::AdminState;
 
-use crate::{dashboard::response::PageResponse, html::SiteAddress};
+use crate::{dashboard::response::PageResponse, host_cookie::HostCookie, html::SiteAddress};
 
 /// The state that all pages of the console share.
 pub struct ConsoleState {
@@ -21,6 +21,18 @@ impl ConsoleState {
         let site = SiteAddress::new(&admin.url);
         let is_secure = admin.url.starts_with("https://");
         Self { admin, site, is_secure }
+    }
+
+    /// Returns the cookie that contains the session token of an operator. Its name differs from that of the dashboard,
+    /// because browsers send a cookie to all ports of a host.
+    pub(super) fn session_cookie(&self) -> HostCookie {
+        let is_secure = self.is_secure;
+        HostCookie { name: "sealpost-console", is_secure, same_site: SameSite::Strict }
+    }
+
+    /// Returns the cookie that carries the result of a form to the page after the redirect.
+    pub(super) fn result_cookie(&self) -> HostCookie {
+        HostCookie { name: "sealpost-console-result", ..self.session_cookie() }
     }
 }
 

@@ -12,12 +12,11 @@ use askama::Template;
 use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SignedInOperator};
 
 use super::{
-    cookie,
-    response::{ConsoleFrame, error_page, invalid_query, rejection, rejection_of},
+    response::{ConsoleFrame, error_page, invalid_query, rejection_of},
     state::{ConsoleState, console_state},
 };
 use crate::dashboard::{
-    forms::Draft,
+    forms::{Draft, Rejection},
     response::{Flash, PageResponse},
 };
 
@@ -59,7 +58,7 @@ impl ConsoleUser {
     pub(super) fn show(&self, current: &str, title: &str, main: &impl Template) -> PageResponse {
         let page = self.frame(current).respond(StatusCode::OK, title, main);
         match &self.flash {
-            Some(_) => page.with_cookie(&cookie::result(&self.state).deletion()),
+            Some(_) => page.with_cookie(&self.state.result_cookie().deletion()),
             None => page,
         }
     }
@@ -107,7 +106,7 @@ impl ConsoleUser {
 
     /// Responds with an error page with this status and text.
     pub(super) fn reject(&self, status: StatusCode, text: &str) -> PageResponse {
-        error_page(self.frame(""), &rejection(status, text))
+        error_page(self.frame(""), &Rejection::new(status, text))
     }
 }
 
@@ -126,16 +125,17 @@ impl ConsoleUser {
         let access = &state.admin.access;
         // Deletes no cookie if the request has none. The browser may still have a session, because it does not send a
         // `SameSite=Strict` cookie if the user follows a link from another site.
-        let token = cookie::session(&state)
+        let token = state
+            .session_cookie()
             .value_in(request)
             .ok_or_else(|| redirect_to_sign_in(&state, request))?;
         let session = access.operator_of(&token).zip(access.form_token(&token));
         let Some((operator, form_token)) = session else {
-            let deletion = cookie::session(&state).deletion();
+            let deletion = state.session_cookie().deletion();
             return Err(redirect_to_sign_in(&state, request).with_cookie(&deletion));
         };
         let client_address = state.admin.source(request).address;
-        let flash = Flash::read(cookie::result(&state), request);
+        let flash = Flash::read(state.result_cookie(), request);
         Ok(Self { state, operator, token, form_token, client_address, flash })
     }
 }

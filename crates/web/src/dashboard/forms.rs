@@ -2,6 +2,7 @@
 
 mod draft;
 mod fields;
+mod form_fault;
 mod rejection;
 pub(crate) mod same_site;
 mod single_use;
@@ -14,6 +15,7 @@ use futures_util::future::LocalBoxFuture;
 
 pub(crate) use draft::Draft;
 pub(crate) use fields::Form;
+pub(crate) use form_fault::{FormFault, respond};
 pub(crate) use rejection::Rejection;
 pub(super) use single_use::SingleUse;
 pub(crate) use single_use::{RESULT_WAIT, first_result, form_id, store_result};
@@ -30,10 +32,10 @@ impl FromRequest for Form {
         Box::pin(async move {
             let app = web_state(&request)?;
             let frame = Frame::public(&app.site);
-            if !same_site::is_same_site(request.headers(), &app.api.base_url) {
+            if !same_site::is_same_site(request.headers(), &app.api.settings.base_url) {
                 return Err(PageResponse::foreign_form(frame));
             }
-            let form = Self::read(fields, app.api.body_timeout).await;
+            let form = Self::read(fields, app.api.settings.body_timeout).await;
             form.ok_or_else(|| PageResponse::unreadable_form(frame))
         })
     }

@@ -1,7 +1,6 @@
 //! The pages of the dashboard. Each file has one page and its forms.
 
 pub(super) mod account;
-pub(super) mod account_webhooks;
 pub(super) mod activity;
 pub(super) mod change_webhook;
 pub(super) mod close_account;
@@ -25,9 +24,9 @@ pub(super) mod tokens;
 pub(super) mod webhook;
 pub(super) mod webhooks;
 
-use std::fmt::Display;
+use std::{fmt::Display, str::FromStr};
 
-use sealpost_domain::{ApiKeyId, Handle, Label};
+use sealpost_domain::{Handle, Label};
 use sealpost_service::Activate;
 
 use super::{
@@ -36,8 +35,8 @@ use super::{
     session::SignedInUser,
 };
 
-/// Parses the API key in a path. If the API key is malformed, returns the 404 page as the error.
-fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
+/// Parses an id in a path, such as an API key. If the id is malformed, returns the 404 page as the error.
+fn id_of<T: FromStr>(user: &SignedInUser, text: &str) -> Result<T, PageResponse> {
     text.parse().map_err(|_malformed| PageResponse::not_found(user.frame()))
 }
 

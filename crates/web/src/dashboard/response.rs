@@ -23,10 +23,7 @@ use sealpost_service::Error;
 pub(crate) use flash::Flash;
 pub(super) use frame::{Frame, FrameSession};
 
-use super::{
-    forms::{Draft, Rejection},
-    session::cookie,
-};
+use super::forms::{Draft, Rejection};
 use crate::{
     html::{SiteAddress, private_page},
     state::WebState,
@@ -38,6 +35,9 @@ pub(crate) struct PageResponse {
     body: String,
     headers: Vec<(HeaderName, String)>,
 }
+
+/// The result of a handler or of a step of a handler, whose error is a response too.
+pub(crate) type PageResult = Result<PageResponse, PageResponse>;
 
 #[derive(Template)]
 #[template(path = "dashboard/error.html")]
@@ -77,7 +77,7 @@ impl PageResponse {
     /// Redirects to the sign-in page, and deletes the cookie of the ended session. `path` is the path of the sign-in
     /// page with its query.
     pub(super) fn redirect_to_sign_in(app: &WebState, path: &str) -> Self {
-        Self::redirect(&app.site, path).with_cookie(&cookie::session(app).deletion())
+        Self::redirect(&app.site, path).with_cookie(&app.session_cookie().deletion())
     }
 
     pub(crate) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
@@ -120,15 +120,14 @@ impl PageResponse {
         let text = format!(
             "Your account requested too many pages within a minute. Nothing was done. Try again in {seconds} s."
         );
-        let status = StatusCode::TOO_MANY_REQUESTS;
-        let rejection = Rejection { text, field: None, status, retry_after_s: Some(seconds) };
-        Self::error_page(frame, status, "Too many requests", &rejection.text)
-            .with_headers_of(&rejection)
+        Self::error_page(frame, StatusCode::TOO_MANY_REQUESTS, "Too many requests", &text)
+            .with(header::RETRY_AFTER, seconds.to_string())
     }
 
     /// Refuses a live stream because a limit is reached.
-    pub(super) fn live_limit(frame: Frame<'_>, status: StatusCode, detail: &str) -> Self {
-        Self::error_page(frame, status, "Too many live logs", detail)
+    pub(super) fn live_limit(frame: Frame<'_>) -> Self {
+        let detail = "The service has its largest number of live logs. Reload the page instead.";
+        Self::error_page(frame, StatusCode::SERVICE_UNAVAILABLE, "Too many live logs", detail)
             .with(header::RETRY_AFTER, "60".to_owned())
     }
 

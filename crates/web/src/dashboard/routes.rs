@@ -1,6 +1,6 @@
 //! The paths of the dashboard, with the handlers of their pages and forms.
 
-use actix_web::{Handler, Resource, Responder, Route, guard, web};
+use actix_web::{FromRequest, Handler, Resource, Responder, Route, guard, web};
 use futures_util::future::LocalBoxFuture;
 
 use super::{
@@ -13,63 +13,39 @@ use crate::state::WebState;
 /// Mounts all pages and forms of the dashboard.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
-        .service(
-            at("/dashboard/sign-in", "GET, POST")
-                .route(web::get().to(p::sign_in::show))
-                .route(post(p::sign_in::submit)),
-        )
-        .service(
-            at("/dashboard/open-account", "GET, POST")
-                .route(web::get().to(p::open_account::show))
-                .route(post(p::open_account::submit)),
-        )
-        .service(
-            at("/dashboard/recover", "GET, POST")
-                .route(web::get().to(p::recover::show))
-                .route(post(p::recover::submit)),
-        )
-        .service(at("/dashboard/recovered", "GET").route(web::get().to(p::recover::show_recovered)))
-        .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
-        .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
-        .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
-        .service(at("/dashboard/activity", "GET").route(web::get().to(p::activity::show)))
-        .service(
-            at("/dashboard/account/close", "GET, POST")
-                .route(web::get().to(p::close_account::show))
-                .route(web::post().to(p::close_account::submit)),
-        )
-        .service(
-            at("/dashboard/account/export", "GET, POST")
-                .route(web::get().to(p::export::show))
-                .route(post(p::export::submit)),
-        )
-        .service(
-            at("/dashboard/account/opened", "GET")
-                .route(web::get().to(p::open_account::show_opened)),
-        )
-        .service(
-            at("/dashboard/account/sessions", "GET, POST")
-                .route(web::get().to(p::account::ask_sessions))
-                .route(web::post().to(p::account::end_session)),
-        )
-        .service(
-            at("/dashboard/account/secret", "GET, POST")
-                .route(web::get().to(p::account::ask_secrets))
-                .route(web::post().to(p::account::replace_secrets)),
-        )
-        .service(
-            at("/dashboard/account/secrets", "GET").route(web::get().to(p::account::show_secrets)),
-        )
-        .service(
-            at("/dashboard/tokens", "GET, POST")
-                .route(web::get().to(p::tokens::show))
-                .route(post(p::tokens::create)),
-        )
-        .service(at("/dashboard/tokens/{token}", "GET").route(web::get().to(p::tokens::show_token)))
-        .service(
-            at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
-        )
-        .configure(list_routes)
+        .service(form("/sign-in", p::sign_in::show, post(p::sign_in::submit)))
+        .service(form("/open-account", p::open_account::show, post(p::open_account::submit)))
+        .service(form("/recover", p::recover::show, post(p::recover::submit)))
+        .service(page("/recovered", p::recover::show_recovered))
+        .service(at("/sign-out", "POST").route(web::post().to(p::account::sign_out)))
+        .service(page("", p::overview::show))
+        .service(page("/account", p::account::show))
+        .service(page("/activity", p::activity::show))
+        .service(form(
+            "/account/close",
+            p::close_account::show,
+            web::post().to(p::close_account::submit),
+        ))
+        .service(form("/account/export", p::export::show, post(p::export::submit)))
+        .service(page("/account/opened", p::open_account::show_opened))
+        .service(form(
+            "/account/sessions",
+            p::account::ask_sessions,
+            web::post().to(p::account::end_session),
+        ))
+        .service(form(
+            "/account/secret",
+            p::account::ask_secrets,
+            web::post().to(p::account::replace_secrets),
+        ))
+        .service(page("/account/secrets", p::account::show_secrets))
+        .service(form("/tokens", p::tokens::show, post(p::tokens::create)))
+        .service(page("/tokens/{token}", p::tokens::show_token))
+        .service(at("/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)))
+        .service(page("/sent", p::sent::show))
+        .service(form("/events", p::events::show, post(p::events::redeliver)))
+        .service(page("/events/live", p::live_events::follow))
+        .service(page("/webhooks", p::webhooks::show_all))
         .configure(key_routes)
         .service(
             web::resource("/dashboard/{rest}*")
@@ -78,77 +54,27 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         );
 }
 
-/// Mounts the lists of all identities of the account.
-fn list_routes(config: &mut web::ServiceConfig) {
-    config
-        .service(at("/dashboard/sent", "GET").route(web::get().to(p::sent::show)))
-        .service(
-            at("/dashboard/events", "GET, POST")
-                .route(web::get().to(p::events::show))
-                .route(post(p::events::redeliver)),
-        )
-        .service(at("/dashboard/events/live", "GET").route(web::get().to(p::live_events::follow)))
-        .service(at("/dashboard/webhooks", "GET").route(web::get().to(p::account_webhooks::show)));
-}
-
 /// Mounts the pages and forms of identities, with their webhooks and events.
 fn key_routes(config: &mut web::ServiceConfig) {
     config
-        .service(
-            at("/dashboard/keys", "GET, POST")
-                .route(web::get().to(p::identities::show))
-                .route(post(p::new_identity::submit)),
-        )
-        .service(at("/dashboard/keys/new", "GET").route(web::get().to(p::new_identity::show)))
-        .service(at("/dashboard/keys/{key}", "GET").route(web::get().to(p::identity::show)))
-        .service(
-            at("/dashboard/keys/{key}/revoke", "GET, POST")
-                .route(web::get().to(p::revoke::show))
-                .route(web::post().to(p::revoke::submit)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/senders", "GET, POST")
-                .route(web::get().to(p::senders::show))
-                .route(post(p::senders::submit)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/events", "GET, POST")
-                .route(web::get().to(p::events::show))
-                .route(post(p::events::redeliver)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/events/live", "GET")
-                .route(web::get().to(p::live_events::follow)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/events/{event}", "GET, POST")
-                .route(web::get().to(p::event::show))
-                .route(post(p::event::act)),
-        )
-        .service(at("/dashboard/keys/{key}/sent", "GET").route(web::get().to(p::sent::show)))
-        .service(
-            at("/dashboard/keys/{key}/sent/{envelope}", "GET")
-                .route(web::get().to(p::sent::show_receipt)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/webhooks", "GET, POST")
-                .route(web::get().to(p::webhooks::show))
-                .route(post(p::webhooks::register)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/webhooks/{webhook}", "GET, POST")
-                .route(web::get().to(p::webhook::show))
-                .route(post(p::webhook::act)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/webhooks/{webhook}/change", "GET, POST")
-                .route(web::get().to(p::change_webhook::show))
-                .route(post(p::change_webhook::submit)),
-        )
-        .service(
-            at("/dashboard/keys/{key}/webhooks/{webhook}/secret", "GET")
-                .route(web::get().to(p::webhook::show_secret)),
-        );
+        .service(form("/keys", p::identities::show, post(p::new_identity::submit)))
+        .service(page("/keys/new", p::new_identity::show))
+        .service(page("/keys/{key}", p::identity::show))
+        .service(form("/keys/{key}/revoke", p::revoke::show, web::post().to(p::revoke::submit)))
+        .service(form("/keys/{key}/senders", p::senders::show, post(p::senders::submit)))
+        .service(form("/keys/{key}/events", p::events::show, post(p::events::redeliver)))
+        .service(page("/keys/{key}/events/live", p::live_events::follow))
+        .service(form("/keys/{key}/events/{event}", p::event::show, post(p::event::act)))
+        .service(page("/keys/{key}/sent", p::sent::show))
+        .service(page("/keys/{key}/sent/{envelope}", p::sent::show_receipt))
+        .service(form("/keys/{key}/webhooks", p::webhooks::show, post(p::webhooks::register)))
+        .service(form("/keys/{key}/webhooks/{webhook}", p::webhook::show, post(p::webhook::act)))
+        .service(form(
+            "/keys/{key}/webhooks/{webhook}/change",
+            p::change_webhook::show,
+            post(p::change_webhook::submit),
+        ))
+        .service(page("/keys/{key}/webhooks/{webhook}/secret", p::webhook::show_secret));
 }
 
 async fn not_found(app: web::Data<WebState>, user: Option<SignedInUser>) -> PageResponse {
@@ -156,7 +82,28 @@ async fn not_found(app: web::Data<WebState>, user: Option<SignedInUser>) -> Page
     PageResponse::not_found(user.as_ref().map_or_else(public, SignedInUser::frame))
 }
 
+/// Returns the resource of a page below `/dashboard`.
+fn page<H, Args>(path: &str, show: H) -> Resource
+where
+    H: Handler<Args>,
+    H::Output: Responder + 'static,
+    Args: FromRequest + 'static,
+{
+    at(path, "GET").route(web::get().to(show))
+}
+
+/// Returns the resource of a page below `/dashboard` with a form that is sent to the same path.
+fn form<H, Args>(path: &str, show: H, submit: Route) -> Resource
+where
+    H: Handler<Args>,
+    H::Output: Responder + 'static,
+    Args: FromRequest + 'static,
+{
+    at(path, "GET, POST").route(web::get().to(show)).route(submit)
+}
+
 fn at(path: &str, allowed: &'static str) -> Resource {
+    let path = format!("/dashboard{path}");
     let reject = async move |app: web::Data<WebState>| {
         PageResponse::method_not_allowed(Frame::public(&app.site), allowed)
     };
@@ -180,7 +127,7 @@ where
     H: Handler<Args>,
     H::Output: Responder + 'static,
     H::Future: 'static,
-    Args: actix_web::FromRequest + 'static,
+    Args: FromRequest + 'static,
 {
     web::post().to(Detached(handler))
 }

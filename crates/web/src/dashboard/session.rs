@@ -1,8 +1,6 @@
 //! The signed-in user, extracted from the session cookie. Applies the rate limit, and calls the service as the owner of
 //! the account.
 
-pub(super) mod cookie;
-
 use std::time::Instant;
 
 use actix_web::{
@@ -21,7 +19,7 @@ use sealpost_service::{
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    forms::{Form, Rejection, same_site::is_same_site},
+    forms::{Form, FormFault, Rejection, same_site::is_same_site},
     response::{Flash, Frame, FrameSession, PageResponse, web_state},
 };
 use crate::{html::SiteAddress, state::WebState};
@@ -75,7 +73,7 @@ impl SignedInUser {
         let app = web_state(request)?;
         let sign_in = sign_in_path(&app, request);
         let to_sign_in = || PageResponse::redirect_to_sign_in(&app, &sign_in);
-        let token = cookie::session(&app).value_in(request);
+        let token = app.session_cookie().value_in(request);
         // Deletes no cookie if the request has none. The browser may still have a session, because it does not send a
         // `SameSite=Lax` cookie with a form of another site.
         let token = token.ok_or_else(|| PageResponse::redirect(&app.site, &sign_in))?;
@@ -130,35 +128,32 @@ impl SignedInUser {
     }
 
     /// Checks the login secret in the form. Accepts a form without the secret if the user entered the secret within the
-    /// last five minutes. The inner error is the rejection of a missing or wrong secret. The outer error is an error
-    /// page or a redirect to the sign-in page.
+    /// last five minutes. Rejects the form if the secret is missing or wrong.
     ///
     /// A wrong secret counts as a failed login of the client address.
     pub(super) async fn confirm(
         &self,
         request: &HttpRequest,
         form: &Form,
-    ) -> Result<Result<ProvenOwner, Rejection>, PageResponse> {
+    ) -> Result<ProvenOwner, FormFault> {
         let secret = Some(form.text("login_secret")).filter(|text| !text.is_empty());
         if let Some(secret) = secret
             && self.needs_secret().await?
-            && let Err(rejection) =
-                self.verify_secret(request, secret, ATTEMPTED, NOTHING_DONE).await?
         {
-            return Ok(Err(rejection));
+            self.verify_secret(request, secret, ATTEMPTED, NOTHING_DONE).await?;
         }
         let result = async {
             let owner = self.app.api.sealpost.owner(&self.token, self.source.clone()).await?;
             owner.confirm(secret.map(str::to_owned)).await
         };
         let confirmed = result.await.map_err(|error| self.error_response(&error))?;
-        Ok(confirmed.map_err(|fault| {
+        confirmed.map_err(|fault| {
             let text = match fault {
                 ConfirmationFault::Missing => "Give the login secret. Nothing was done.",
                 ConfirmationFault::Wrong => NOTHING_DONE,
             };
-            Rejection::field("login_secret", text)
-        }))
+            FormFault::field("login_secret", text)
+        })
     }
 
     /// Verifies a login secret. A wrong secret counts as a failed login of the client address. In this case, the
@@ -169,13 +164,13 @@ impl SignedInUser {
         secret: &str,
         attempted: &'static str,
         wrong: &str,
-    ) -> Result<Result<(), Rejection>, PageResponse> {
+    ) -> Result<(), Rejection> {
         let api = &self.app.api;
         let verified = verify_login_secret(api, request, &self.session, secret, attempted).await;
-        Ok(verified.map_err(|problem| match problem.code() {
+        verified.map_err(|problem| match problem.code() {
             Code::Unauthorized => Rejection::field("login_secret", wrong),
             _ => Rejection::from(&problem),
-        }))
+        })
     }
 
     /// Returns the public address of the service.
@@ -232,7 +227,7 @@ impl SignedInUser {
 fn sign_in_path(app: &WebState, request: &HttpRequest) -> String {
     let is_form = request.method() == Method::POST
         && request.path() != "/dashboard/sign-out"
-        && is_same_site(request.headers(), &app.api.base_url);
+        && is_same_site(request.headers(), &app.api.settings.base_url);
     let next = match request.uri().path_and_query() {
         _ if is_form => {
             let page = request.headers().get(header::REFERER).and_then(|page| page.to_str().ok());

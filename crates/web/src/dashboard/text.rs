@@ -1,5 +1,7 @@
 //! Formats values as text for users.
 
+#![expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+
 use std::{fmt::Display, ops::Range, time::Duration};
 
 use sealpost_domain::{
@@ -10,7 +12,6 @@ use sealpost_service::{Correspondent, DeliveryView, EventLogEntry, WebhookView};
 
 /// Formats a time relative to `now`, as an HTML `time` element. The exact time is in the attribute `datetime` for
 /// programs, and in the tooltip for users. Templates insert the element unescaped, because it contains no user text.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
     let text = match now.as_millis() - at.as_millis() {
         0.. => match span(now.since(*at)) {
@@ -26,7 +27,6 @@ pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
 }
 
 /// Formats the time since `at`, as an HTML `time` element like [`ago`]: `3 minutes`.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn elapsed(at: &Timestamp, now: &Timestamp) -> String {
     let text = span(now.since(*at)).unwrap_or_else(|| "less than a second".to_owned());
     format!("<time datetime=\"{at}\" title=\"since {}\">{text}</time>", when(at))
@@ -150,7 +150,6 @@ pub(crate) fn megabytes(bytes: u64) -> String {
 }
 
 /// Formats a time to the second: `2026-01-02 03:04:05 UTC`.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn when(at: &Timestamp) -> String {
     let text = at.to_string();
     let second = text.get(..19).unwrap_or(&text).replace('T', " ");
@@ -158,7 +157,6 @@ pub(crate) fn when(at: &Timestamp) -> String {
 }
 
 /// Formats the day of a time: `2026-01-02`. Pages have the whole time elsewhere.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn day(at: &Timestamp) -> String {
     at.to_string().get(..10).unwrap_or_default().to_owned()
 }
@@ -215,8 +213,14 @@ pub(super) fn handle_of(party: &Correspondent) -> String {
     }
 }
 
+/// Returns the query string of a URL with these parameters. Omits parameters without a value.
+pub(super) fn query_string(parameters: &[(&str, &str)]) -> String {
+    let parameters = parameters.iter().filter(|(_, value)| !value.is_empty());
+    let parameters: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
+    if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) }
+}
+
 /// Names the kind of an operators' decision that blocks a key.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn what_blocks(kind: &GovernanceKind) -> &'static str {
     match kind {
         GovernanceKind::CouncilAction => "council action",
@@ -240,7 +244,6 @@ pub(super) fn what_state(state: ReceiptState) -> &'static str {
 }
 
 /// Describes a kind of event in the form of a new webhook.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn about_event(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::EnvelopeBounced => "an envelope that this key sent did not reach its recipient",
@@ -254,9 +257,8 @@ pub(super) fn about_event(kind: &EventKind) -> &'static str {
     }
 }
 
-/// Formats the start of an hour: `2026-01-02 03:00 UTC`.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-pub(super) fn hour(at: &Timestamp) -> String {
+/// Formats a time to the minute: `2026-01-02 03:04 UTC`.
+pub(super) fn to_minute(at: &Timestamp) -> String {
     let text = at.to_string();
     let minute = text.get(..16).unwrap_or(&text).replace('T', " ");
     format!("{minute} UTC")
@@ -264,7 +266,6 @@ pub(super) fn hour(at: &Timestamp) -> String {
 
 /// Explains why a key with this status cannot be changed. Returns `None` for active keys. Also returns `None` for
 /// revoked keys, because their pages have another text.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn why_no_change(status: &KeyStatus) -> Option<&'static str> {
     match status {
         KeyStatus::Active | KeyStatus::Revoked => None,
@@ -279,7 +280,6 @@ pub(super) fn why_no_change(status: &KeyStatus) -> Option<&'static str> {
 }
 
 /// Describes a kind of activity.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
     match kind {
         ActivityKind::AccountExported => "Data exported",

@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use super::curl::Credentials;
-
 /// The credentials that an operation accepts, according to its security requirements in the OpenAPI document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
@@ -55,17 +53,21 @@ impl Access {
         }
     }
 
-    /// Returns the credentials of the examples. The first is recommended.
-    pub(super) fn credentials(self) -> &'static [Credentials] {
+    /// Returns the arguments of curl with the credentials, for each example. The first is recommended. The commands
+    /// read the credentials from shell variables.
+    pub(super) fn arguments(self) -> &'static [&'static [&'static str]] {
         match self {
-            Self::Public | Self::OptionalSession => &[Credentials::None],
-            Self::Session { with_key: true } => &[Credentials::Session { with_key: true }],
-            Self::Session { with_key: false } => &[Credentials::Session { with_key: false }],
-            Self::Token => &[Credentials::ApiToken, Credentials::Session { with_key: true }],
+            Self::Public | Self::OptionalSession => &[&[]],
+            Self::Session { with_key: true } => &[&[SESSION, API_KEY]],
+            Self::Session { with_key: false } => &[&[SESSION]],
+            Self::Token => &[&[API_TOKEN], &[SESSION, API_KEY]],
         }
     }
 }
 
+const API_KEY: &str = "-H \"X-DID-API-Key: $API_KEY\"";
+const API_TOKEN: &str = "-H \"Authorization: Bearer $SEALPOST_TOKEN\"";
+const SESSION: &str = "-H \"Authorization: Bearer $SESSION_TOKEN\"";
 const KEY: &str = "#/components/parameters/X-DID-API-Key";
 
 #[cfg(test)]
@@ -87,5 +89,10 @@ mod tests {
             let operation = json!({ "security": security, "parameters": parameters });
             assert!(Access::of(&operation) == access, "{operation}");
         }
+        let arguments: [&[&str]; 2] = [
+            &["-H \"Authorization: Bearer $SEALPOST_TOKEN\""],
+            &["-H \"Authorization: Bearer $SESSION_TOKEN\"", "-H \"X-DID-API-Key: $API_KEY\""],
+        ];
+        assert_eq!(Access::Token.arguments(), arguments);
     }
 }

@@ -133,6 +133,16 @@ fn end_of(text: &str, accepts: impl Fn(char) -> bool) -> usize {
 }
 
 const JSON: &str = "true false null";
+/// A syntax without keywords and comments. Other syntaxes name their differences.
+const PLAIN: Syntax = Syntax {
+    languages: &[],
+    comments: &[],
+    quotes: &["\""],
+    is_shell: false,
+    has_long_strings: false,
+    has_numbers: true,
+    keywords: "",
+};
 const SYNTAXES: [Syntax; 8] = [
     Syntax {
         languages: &["sh", "curl"],
@@ -147,71 +157,52 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["python", "Python"],
         comments: &[("#", "\n")],
         quotes: &["\"\"\"", "\"", "'"],
-        is_shell: false,
-        has_long_strings: false,
-        has_numbers: true,
         keywords: "and as assert async await break class continue def del elif else except False finally for from global \
                    if import in is lambda None nonlocal not or pass raise return True try while with yield",
+        ..PLAIN
     },
     Syntax {
         languages: &["js", "TypeScript"],
         comments: &[("//", "\n"), ("/*", "*/")],
         quotes: &["\"", "'", "`"],
-        is_shell: false,
-        has_long_strings: false,
-        has_numbers: true,
         keywords: "as async await break case catch class const continue default delete do else export extends false \
                    finally for from function if import in instanceof let new null of return static switch this throw \
                    true try type typeof undefined void while yield",
+        ..PLAIN
     },
     Syntax {
         languages: &["rust", "Rust"],
         comments: &[("//", "\n")],
         // Omits the single quote, because in Rust it also begins a lifetime.
         quotes: &["\""],
-        is_shell: false,
         has_long_strings: true,
-        has_numbers: true,
         keywords: "as async await break const continue crate else enum extern false fn for if impl in let loop match mod \
                    move mut pub ref return self Self static struct super trait true type unsafe use where while",
+        ..PLAIN
     },
     Syntax {
         languages: &["go", "Go"],
         comments: &[("//", "\n")],
         quotes: &["\"", "'", "`"],
-        is_shell: false,
-        has_long_strings: false,
-        has_numbers: true,
         keywords: "break case chan const continue default defer else false for func go if import interface map nil package \
                    range return select struct switch true type var",
+        ..PLAIN
     },
-    Syntax {
-        languages: &["json"],
-        comments: &[],
-        quotes: &["\""],
-        is_shell: false,
-        has_long_strings: false,
-        has_numbers: true,
-        keywords: JSON,
-    },
+    Syntax { languages: &["json"], keywords: JSON, ..PLAIN },
     Syntax {
         languages: &["toml", "yaml"],
         comments: &[("#", "\n")],
         quotes: &["\"", "'"],
-        is_shell: false,
-        has_long_strings: false,
-        has_numbers: true,
         keywords: "true false",
+        ..PLAIN
     },
     Syntax {
         languages: &["sql"],
         comments: &[("--", "\n")],
         quotes: &["'"],
-        is_shell: false,
-        has_long_strings: false,
-        has_numbers: true,
         keywords: "ALTER AND BY CREATE DATABASE DELETE FROM GRANT GROUP IN INSERT INTO IS NOT NULL ON OR ORDER ROLE SELECT \
                    SET TABLE TO UPDATE VALUES WHERE WITH",
+        ..PLAIN
     },
 ];
 

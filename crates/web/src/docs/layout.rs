@@ -4,11 +4,11 @@ use askama::Template;
 
 use super::{
     guides::{self, Heading},
-    search,
+    search::INDEX,
 };
 use crate::{
-    assets,
-    html::{Layout, LayoutExtras, Nav, SiteAddress},
+    assets::{DOCS, PLACE, SEARCH},
+    html::{Layout, Nav, SiteAddress, current_link},
 };
 
 /// The layout of one documentation page.
@@ -37,28 +37,16 @@ pub(super) struct SidebarLink {
 impl DocsLayout<'_> {
     /// Renders the whole page around `main`.
     pub(super) fn render(&self, main: &impl Template) -> String {
-        let Self { site, title, path, sidebar, headings } = *self;
-        let frame = Frame {
-            base: &site.base_path,
-            path,
-            sidebar,
-            headings,
-            script: &assets::PLACE.name,
-            // Rendering writes into memory, so it does not fail.
-            main: main.render().unwrap_or_default(),
+        let base = &self.site.base_path;
+        // Rendering writes into memory, so it does not fail.
+        let frame = Frame { base, layout: self, main: main.render().unwrap_or_default() };
+        let layout = Layout {
+            current: current_link(Nav::SITE.links, self.path),
+            stylesheet: Some(&DOCS.name),
+            nav_end: SearchForm { base }.render().unwrap_or_default(),
+            ..Layout::new(self.site, self.title)
         };
-        let search = SearchForm {
-            base: &site.base_path,
-            index: search::INDEX,
-            script: &assets::SEARCH.name,
-        };
-        let extras = LayoutExtras {
-            stylesheet: Some(&assets::DOCS.name),
-            nav_end: search.render().unwrap_or_default(),
-            ..LayoutExtras::default()
-        };
-        Layout { site, title, nav: &Nav::SITE, current: Nav::SITE.current(path) }
-            .render_with(&frame, &extras)
+        layout.render(&frame)
     }
 }
 
@@ -79,10 +67,7 @@ pub(super) fn guide_sidebar() -> Vec<SidebarGroup> {
 #[template(path = "docs/frame.html")]
 struct Frame<'a> {
     base: &'a str,
-    path: &'a str,
-    sidebar: &'a [SidebarGroup],
-    headings: &'a [Heading],
-    script: &'a str,
+    layout: &'a DocsLayout<'a>,
     main: String,
 }
 
@@ -91,8 +76,6 @@ struct Frame<'a> {
 #[template(path = "docs/search.html")]
 struct SearchForm<'a> {
     base: &'a str,
-    index: &'a str,
-    script: &'a str,
 }
 
 const REFERENCE: [(&str, &str); 4] = [

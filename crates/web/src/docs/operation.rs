@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::{
     access::Access,
-    curl::{self, Credentials},
-    highlight, markup,
+    curl, highlight, markup,
     schema_fields::{BodyVariant, body_variants, resolved},
     snippets::{self, Snippet},
 };
@@ -174,15 +173,15 @@ impl Operation<'_> {
             }
             None => vec![("", None)],
         };
-        let command = |title: &str, credentials: Credentials, body| Example {
+        let command = |title: &str, credentials: &[&str], body| Example {
             title: title.to_owned(),
             html: highlight::html("curl", &curl::command(&self.method, &url, credentials, body)),
         };
-        let Some((first, others)) = access.credentials().split_first() else { return Vec::new() };
+        let Some((first, others)) = access.arguments().split_first() else { return Vec::new() };
         let mut commands: Vec<_> =
-            bodies.iter().map(|&(title, body)| command(title, *first, body)).collect();
+            bodies.iter().map(|&(title, body)| command(title, first, body)).collect();
         let body = bodies.first().and_then(|(_, body)| *body);
-        commands.extend(others.iter().map(|other| command("With a session", *other, body)));
+        commands.extend(others.iter().map(|other| command("With a session", other, body)));
         commands
     }
 

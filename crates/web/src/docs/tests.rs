@@ -12,6 +12,7 @@ use sealpost_api::{
     openapi, status_and_title,
 };
 use sealpost_domain::Code;
+use serde_json::Value;
 
 use super::{
     content, guides, llms, search,
@@ -20,13 +21,31 @@ use super::{
 };
 use crate::html::SiteAddress;
 
-fn all_pages() -> Vec<(String, String)> {
-    content::pages(&SiteAddress::new("http://127.0.0.1:8080"))
+const SITE: &str = "https://seal.example.org";
+
+/// Returns the HTML of all pages, by path.
+fn all_pages(base_url: &str) -> HashMap<String, String> {
+    content::pages(&SiteAddress::new(base_url)).into_iter().collect()
+}
+
+/// Returns the path and the operation object of each endpoint.
+fn operations() -> Vec<(String, Value)> {
+    let document = openapi(SITE);
+    let paths = document["paths"].as_object().unwrap().iter();
+    let operations = paths.flat_map(|(path, item)| {
+        item.as_object().unwrap().values().map(move |it| (path.clone(), it.clone()))
+    });
+    operations.collect()
+}
+
+/// Returns the path of the page of an operation.
+fn address_of(operation: &Value) -> String {
+    format!("/docs/reference/{}", operation["operationId"].as_str().unwrap())
 }
 
 #[test]
 fn no_page_needs_more_than_its_content_security_policy_allows() {
-    for (path, html) in all_pages() {
+    for (path, html) in all_pages(SITE) {
         for forbidden in ["<style", " style=", "javascript:", " onclick=", " onload=", "http-equiv"]
         {
             assert!(!html.contains(forbidden), "{path} has {forbidden}");
@@ -48,23 +67,17 @@ fn no_page_needs_more_than_its_content_security_policy_allows() {
 
 #[test]
 fn every_endpoint_has_a_page_with_a_command_and_its_codes() {
-    let document = openapi("https://seal.example.org");
-    let site = SiteAddress::new("https://seal.example.org");
-    let pages: HashMap<_, _> = content::pages(&site).into_iter().collect();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for operation in item.as_object().unwrap().values() {
-            let address = format!("/docs/reference/{}", operation["operationId"].as_str().unwrap());
-            let page = &pages[&address];
-            assert!(pages["/docs/reference"].contains(&format!("\"{address}\"")), "{path}");
-            let (path, end) =
-                path.split_once('{').map_or((&**path, "&#39;"), |(path, _)| (path, ""));
-            assert!(page.contains(&format!("https://seal.example.org{path}{end}")), "{path}");
-            let responses = operation["responses"].as_object().unwrap().values();
-            for response in responses {
-                let examples = &response["content"]["application/problem+json"]["examples"];
-                for code in examples.as_object().into_iter().flat_map(serde_json::Map::keys) {
-                    assert!(page.contains(&format!("/docs/errors/{code}\"")), "{path}: {code}");
-                }
+    let pages = all_pages(SITE);
+    for (path, operation) in operations() {
+        let address = address_of(&operation);
+        let page = &pages[&address];
+        assert!(pages["/docs/reference"].contains(&format!("\"{address}\"")), "{path}");
+        let (path, end) = path.split_once('{').map_or((&*path, "&#39;"), |(path, _)| (path, ""));
+        assert!(page.contains(&format!("{SITE}{path}{end}")), "{path}");
+        for response in operation["responses"].as_object().unwrap().values() {
+            let examples = &response["content"]["application/problem+json"]["examples"];
+            for code in examples.as_object().into_iter().flat_map(serde_json::Map::keys) {
+                assert!(page.contains(&format!("/docs/errors/{code}\"")), "{path}: {code}");
             }
         }
     }
@@ -74,34 +87,26 @@ fn every_endpoint_has_a_page_with_a_command_and_its_codes() {
 /// client libraries call only the other endpoints, so the aliases have no such example.
 #[test]
 fn every_endpoint_has_the_call_of_each_client() {
-    let document = openapi("https://seal.example.org");
-    let pages: HashMap<_, _> = all_pages().into_iter().collect();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for operation in item.as_object().unwrap().values() {
-            let page =
-                &pages[&format!("/docs/reference/{}", operation["operationId"].as_str().unwrap())];
-            let has_call = |language: &&str| page.contains(&format!(">{language}</label>"));
-            let calls = ["Python", "TypeScript", "Rust"].iter().filter(|it| has_call(it)).count();
-            let is_alias = path == "/did.json" || path == "/v1/webhooks";
-            assert_eq!(calls, if is_alias { 0 } else { 3 }, "{path}");
-            assert!(page.contains(">curl</label>"), "{path}");
-        }
+    let pages = all_pages(SITE);
+    for (path, operation) in operations() {
+        let page = &pages[&address_of(&operation)];
+        let has_call = |language: &&str| page.contains(&format!(">{language}</label>"));
+        let calls = ["Python", "TypeScript", "Rust"].iter().filter(|it| has_call(it)).count();
+        let is_alias = path == "/did.json" || path == "/v1/webhooks";
+        assert_eq!(calls, if is_alias { 0 } else { 3 }, "{path}");
+        assert!(page.contains(">curl</label>"), "{path}");
     }
 }
 
 #[test]
 fn every_endpoint_lists_its_headers_and_shows_an_api_token_first() {
-    let document = openapi("https://seal.example.org");
-    let pages: HashMap<_, _> = all_pages().into_iter().collect();
-    for item in document["paths"].as_object().unwrap().values() {
-        for operation in item.as_object().unwrap().values() {
-            let id = operation["operationId"].as_str().unwrap();
-            let page = &pages[&format!("/docs/reference/{id}")];
-            let lists = |header| page.contains(&format!("<dt><code>{header}</code></dt>"));
-            assert_eq!(lists("Content-Type"), operation.get("requestBody").is_some(), "{id}");
-            let is_public = operation["security"].as_array().is_none_or(Vec::is_empty);
-            assert_eq!(lists("Authorization"), !is_public, "{id}");
-        }
+    let pages = all_pages(SITE);
+    for (path, operation) in operations() {
+        let page = &pages[&address_of(&operation)];
+        let lists = |header| page.contains(&format!("<dt><code>{header}</code></dt>"));
+        assert_eq!(lists("Content-Type"), operation.get("requestBody").is_some(), "{path}");
+        let is_public = operation["security"].as_array().is_none_or(Vec::is_empty);
+        assert_eq!(lists("Authorization"), !is_public, "{path}");
     }
     let page = &pages["/docs/reference/sendMessage"];
     for header in
@@ -115,9 +120,8 @@ fn every_endpoint_lists_its_headers_and_shows_an_api_token_first() {
 
 #[test]
 fn pages_of_endpoints_describe_all_fields_and_variants() {
-    for (path, page) in
-        all_pages().into_iter().filter(|(path, _)| path.starts_with("/docs/reference/"))
-    {
+    let pages = all_pages(SITE);
+    for (path, page) in pages.iter().filter(|(path, _)| path.starts_with("/docs/reference/")) {
         assert!(!page.contains("<dd></dd>"), "{path} has a field without a description");
         for soup in ["quiet\">any", "array of any", "<code>null</code> or null"] {
             assert!(!page.contains(soup), "{path}: {soup}");
@@ -127,7 +131,6 @@ fn pages_of_endpoints_describe_all_fields_and_variants() {
             assert!(values < 10, "{path} has a list of {values} values in a line");
         }
     }
-    let pages: HashMap<_, _> = all_pages().into_iter().collect();
     let actions = &pages["/docs/reference/manageWebhooks"];
     assert!(actions.contains("<h3><code>rotate_secret</code></h3>"), "{actions}");
     let batch = &pages["/docs/reference/sendMessages"];
@@ -139,10 +142,8 @@ fn pages_of_endpoints_describe_all_fields_and_variants() {
 /// Checks that the imports of each example are at its top, and that each example has few empty lines.
 #[test]
 fn examples_begin_with_their_imports() {
-    let document = openapi("https://seal.example.org");
-    let operations = document["paths"].as_object().unwrap().values();
-    for id in operations.map(|item| item.as_object().unwrap().values().next().unwrap()) {
-        let id = id["operationId"].as_str().unwrap();
+    for (_, operation) in operations() {
+        let id = operation["operationId"].as_str().unwrap();
         for Snippet { language, text } in snippets::of(id) {
             let is_import =
                 |line: &str| ["import ", "from ", "use "].iter().any(|it| line.starts_with(it));
@@ -156,8 +157,7 @@ fn examples_begin_with_their_imports() {
 
 #[test]
 fn the_event_of_an_envelope_has_a_receiver_in_each_language() {
-    let pages: HashMap<_, _> = all_pages().into_iter().collect();
-    let page = &pages["/docs/reference/receiveEnvelope"];
+    let page = &all_pages(SITE)["/docs/reference/receiveEnvelope"];
     for language in ["Event", "Python", "TypeScript", "Rust", "Go"] {
         assert!(page.contains(&format!(">{language}</label>")), "{language}");
     }
@@ -166,10 +166,10 @@ fn the_event_of_an_envelope_has_a_receiver_in_each_language() {
 
 #[test]
 fn every_code_has_a_page_with_an_example() {
-    let pages: HashMap<_, _> = all_pages().into_iter().collect();
+    let pages = all_pages(SITE);
     for code in Code::ALL {
         let page = &pages[&format!("/docs/errors/{code}")];
-        assert!(page.contains(&format!("http://127.0.0.1:8080/docs/errors/{code}")), "{code}");
+        assert!(page.contains(&format!("{SITE}/docs/errors/{code}")), "{code}");
         assert!(pages["/docs/errors"].contains(&format!("/docs/errors/{code}\"")), "{code}");
     }
 }
@@ -177,7 +177,7 @@ fn every_code_has_a_page_with_an_example() {
 #[test]
 fn the_search_index_leads_to_each_heading_endpoint_and_code() {
     let site = SiteAddress::new("https://example.org/seal");
-    let pages: HashMap<_, _> = content::pages(&site).into_iter().collect();
+    let pages = all_pages(&site.base_url);
     let index = search::index(&site, &openapi(&site.base_url));
     assert!(index.len() < 256 * 1024, "the index has {} bytes", index.len());
     let index: Vec<HashMap<String, String>> = serde_json::from_str(&index).unwrap();
@@ -221,7 +221,7 @@ fn the_search_index_leads_to_each_heading_endpoint_and_code() {
 fn the_list_for_language_models_links_to_served_pages_only() {
     let site = SiteAddress::new("https://example.org/seal");
     let list = llms::list(&site);
-    let pages: HashMap<_, _> = content::pages(&site).into_iter().collect();
+    let pages = all_pages(&site.base_url);
     let linked: HashSet<_> = list
         .split("](https://example.org/seal")
         .skip(1)

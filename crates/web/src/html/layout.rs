@@ -49,11 +49,6 @@ impl Nav {
             NavLink { text: "OpenAPI document", to: "/openapi.json" },
         ],
     };
-
-    /// Returns the path of the link to mark as current on the page at `path`. Empty if there is no such link.
-    pub(crate) fn current(&self, path: &str) -> &'static str {
-        current_link(self.links, path)
-    }
 }
 
 /// Returns the path of the last link that leads to the page at `path` or to a page above it. Empty if there is no such
@@ -63,7 +58,7 @@ pub(crate) fn current_link(links: &[NavLink], path: &str) -> &'static str {
     links.iter().rev().find(is_below).map_or("", |link| link.to)
 }
 
-/// The title and the navigation of a page.
+/// The layout of a page: its title, its navigation, and the parts that only some pages have.
 pub(crate) struct Layout<'a> {
     /// The public address of the service.
     pub(crate) site: &'a SiteAddress,
@@ -73,6 +68,13 @@ pub(crate) struct Layout<'a> {
     pub(crate) nav: &'a Nav,
     /// The path of the navigation link to mark as current. Empty if none is marked.
     pub(crate) current: &'a str,
+    /// The file name of a second stylesheet. `None` if there is none.
+    pub(crate) stylesheet: Option<&'static str>,
+    /// The links beside the main part. `None` if the page has no sidebar.
+    pub(crate) sidebar: Option<Sidebar<'a>>,
+    /// HTML that is inserted at the end of the header.
+    pub(crate) nav_end: String,
+    pub(crate) notice: Notice<'a>,
 }
 
 /// The links beside a page of the dashboard or the console.
@@ -84,18 +86,6 @@ pub(crate) struct Sidebar<'a> {
     pub(crate) current: &'a str,
 }
 
-/// Parts that only some pages add to the layout.
-#[derive(Default)]
-pub(crate) struct LayoutExtras<'a> {
-    /// The file name of a second stylesheet. `None` if there is none.
-    pub(crate) stylesheet: Option<&'static str>,
-    /// The links beside the main part. `None` if the page has no sidebar.
-    pub(crate) sidebar: Option<Sidebar<'a>>,
-    /// HTML that is inserted at the end of the header.
-    pub(crate) nav_end: String,
-    pub(crate) notice: Notice<'a>,
-}
-
 /// The result of a form, shown above the main part. Empty if there is none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Notice<'a> {
@@ -104,7 +94,7 @@ pub(crate) struct Notice<'a> {
 }
 
 impl SiteAddress {
-    /// Creates the address from the base URL.
+    /// Creates the address of the site from its base URL.
     pub(crate) fn new(base_url: &str) -> Self {
         let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
         let base_path =
@@ -113,26 +103,20 @@ impl SiteAddress {
     }
 }
 
-impl Layout<'_> {
-    /// Renders the whole page around `main`.
-    pub(crate) fn render(&self, main: &impl Template) -> String {
-        self.render_with(main, &LayoutExtras::default())
+impl<'a> Layout<'a> {
+    /// Creates the layout of a page without additional parts. It has the navigation of all pages except those of the
+    /// console, and marks no link as current.
+    pub(crate) fn new(site: &'a SiteAddress, title: &'a str) -> Self {
+        let (nav, notice) = (&Nav::SITE, Notice::default());
+        let (stylesheet, sidebar, nav_end) = (None, None, String::new());
+        Self { site, title, nav, current: "", stylesheet, sidebar, nav_end, notice }
     }
 
-    /// Renders the whole page around `main`, with the parts in `extras`.
-    pub(crate) fn render_with(&self, main: &impl Template, extras: &LayoutExtras<'_>) -> String {
-        let page = LayoutTemplate {
-            base: &self.site.base_path,
-            title: self.title,
-            nav: self.nav,
-            current: self.current,
-            stylesheet: &STYLESHEET.name,
-            script: &SCRIPT.name,
-            icon: &ICON.name,
-            extras,
-            // Rendering writes into memory, so it does not fail.
-            main: main.render().unwrap_or_default(),
-        };
+    /// Renders the whole page around `main`.
+    pub(crate) fn render(&self, main: &impl Template) -> String {
+        // Rendering writes into memory, so it does not fail.
+        let main = main.render().unwrap_or_default();
+        let page = LayoutTemplate { base: &self.site.base_path, layout: self, main };
         page.render().unwrap_or_default()
     }
 }
@@ -141,13 +125,7 @@ impl Layout<'_> {
 #[template(path = "layout.html")]
 struct LayoutTemplate<'a> {
     base: &'a str,
-    title: &'a str,
-    nav: &'a Nav,
-    current: &'a str,
-    stylesheet: &'a str,
-    script: &'a str,
-    icon: &'a str,
-    extras: &'a LayoutExtras<'a>,
+    layout: &'a Layout<'a>,
     main: String,
 }
 
@@ -161,11 +139,6 @@ mod tests {
         label: &'a str,
     }
 
-    fn layout<'a>(site: &'a SiteAddress, title: &'a str) -> Layout<'a> {
-        const LINKS: &[NavLink] = &[NavLink { text: "Elsewhere", to: "/elsewhere" }];
-        Layout { site, title, nav: &Nav { home: "/", links: LINKS, footer: &[] }, current: "" }
-    }
-
     #[test]
     fn links_include_the_path_of_the_base_url() {
         for (base_url, base_path) in [
@@ -175,8 +148,8 @@ mod tests {
         ] {
             let site = SiteAddress::new(base_url);
             assert_eq!(site.base_path, base_path);
-            let page = layout(&site, "Hello").render(&Hello { label: "x" });
-            assert!(page.contains(&format!("href=\"{base_path}/elsewhere\"")), "{page}");
+            let page = Layout::new(&site, "Hello").render(&Hello { label: "x" });
+            assert!(page.contains(&format!("href=\"{base_path}/docs\"")), "{page}");
             assert!(page.contains(&format!("href=\"{base_path}/assets/sealpost.")), "{page}");
         }
     }
@@ -185,7 +158,7 @@ mod tests {
     fn user_text_is_escaped() {
         let site = SiteAddress::new("http://127.0.0.1:8080");
         let label = "<script>alert(1)</script>";
-        let page = layout(&site, label).render(&Hello { label });
+        let page = Layout::new(&site, label).render(&Hello { label });
         assert!(!page.contains(label), "{page}");
         assert_eq!(page.matches("alert(1)").count(), 2, "{page}");
     }

@@ -1,4 +1,4 @@
-//! The HTTP headers of all pages, which restrict what the browser may load.
+//! The HTTP headers of all pages: they restrict what the browser may load, and say how long it may cache the response.
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder,
@@ -6,8 +6,9 @@ use actix_web::{
         StatusCode,
         header::{self, HeaderName, HeaderValue},
     },
+    web::Bytes,
 };
-use sealpost_api::PAGE_TYPE;
+use sealpost_api::{PAGE_TYPE, StaticContent};
 
 /// Responds with a page that must not be cached, such as a page of one user or an error page.
 pub(crate) fn private_page(status: StatusCode, html: String) -> HttpResponse {
@@ -15,8 +16,26 @@ pub(crate) fn private_page(status: StatusCode, html: String) -> HttpResponse {
     response.insert_header((header::CACHE_CONTROL, "no-store")).body(html)
 }
 
+/// Prepares the response with a rendered page once for all requests. Browsers may cache the page for five minutes.
+pub(crate) fn cached_page(html: String) -> StaticContent {
+    StaticContent::new(PAGE_TYPE, FIVE_MINUTES, html.into(), page)
+}
+
+/// Prepares the response with a file of the documentation once for all requests. Browsers may cache the file for five
+/// minutes.
+pub(crate) fn cached_file(content_type: HeaderValue, text: impl Into<Bytes>) -> StaticContent {
+    StaticContent::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
+}
+
+/// Prepares the response with an asset once for all requests. Browsers may cache the asset permanently, because its
+/// name contains a hash of its content.
+pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> StaticContent {
+    let body = Bytes::from_static(text.as_bytes());
+    StaticContent::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)
+}
+
 /// Starts the response of any page, with the headers that restrict the browser.
-pub(super) fn page(status: StatusCode) -> HttpResponseBuilder {
+fn page(status: StatusCode) -> HttpResponseBuilder {
     let mut response = HttpResponse::build(status);
     response.insert_header((header::CONTENT_TYPE, PAGE_TYPE));
     for (name, value) in RESTRICTIONS {
@@ -25,6 +44,8 @@ pub(super) fn page(status: StatusCode) -> HttpResponseBuilder {
     response
 }
 
+const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
+const ONE_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// Headers that restrict the browser: no inline code, no content of other origins, no framing, no referrer.
 const RESTRICTIONS: [(HeaderName, HeaderValue); 4] = [
     (

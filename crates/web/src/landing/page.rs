@@ -9,7 +9,7 @@ use sealpost_service::Activation;
 use crate::{
     assets,
     docs::highlighted,
-    html::{Layout, LayoutExtras, Nav, SiteAddress, cached_page},
+    html::{Layout, SiteAddress, cached_page},
 };
 
 /// The landing page of a service. The commands on the page contain the public address of the service.
@@ -31,7 +31,6 @@ impl Landing {
 }
 
 fn render(site: &SiteAddress, activation: Activation) -> String {
-    let extras = LayoutExtras { stylesheet: Some(&assets::DOCS.name), ..LayoutExtras::default() };
     let program = |language: &str, text: &str| {
         highlighted(language, text.trim_end()).replace(EXAMPLE_URL, &site.base_url)
     };
@@ -43,7 +42,7 @@ fn render(site: &SiteAddress, activation: Activation) -> String {
         activation,
     };
     let title = "Identities and sealed messages for your users";
-    Layout { site, title, nav: &Nav::SITE, current: "" }.render_with(&main, &extras)
+    Layout { stylesheet: Some(&assets::DOCS.name), ..Layout::new(site, title) }.render(&main)
 }
 
 #[derive(Template)]

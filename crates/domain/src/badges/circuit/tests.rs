@@ -118,6 +118,6 @@ fn names_have_a_restricted_alphabet() {
         assert_eq!(Jurisdiction::parse(odd), None, "{odd}");
     }
     for odd in ["", "KYC", "a-b", "a b", &"a".repeat(65)] {
-        assert_eq!(CheckName::parse(odd), Err(CheckNameFault), "{odd}");
+        assert!(CheckName::parse(odd).is_err(), "{odd}");
     }
 }

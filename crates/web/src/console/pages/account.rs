@@ -3,26 +3,24 @@
 use actix_web::{http::StatusCode, web};
 use askama::Template;
 use sealpost_domain::{AccountId, GovernanceSubject, PartnerId};
-use sealpost_service::{AccountDetails, AccountView, GuardedState, Operator, OperatorError};
+use sealpost_service::{
+    AccountDetails, AccountView, DecisionView, GuardedState, Operator, OperatorError,
+};
 use serde::Deserialize;
 
 use crate::{
-    console::{
-        form::{ActFault, ActForm},
-        response::may_act,
-        user::ConsoleUser,
-    },
+    console::{form::ActForm, response::may_act, user::ConsoleUser},
     dashboard::{
-        forms::Draft,
-        response::PageResponse,
+        forms::{Draft, FormFault},
+        response::{PageResponse, PageResult},
         text::{day, short_id, what_blocks, when},
     },
 };
 
 /// The query parameters of the list of accounts.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct AccountSearch {
-    #[serde(default)]
     cursor: String,
 }
 
@@ -83,31 +81,28 @@ impl ShownStates {
         }
     }
 
-    /// Returns the operator for a council action. The action is refused if the open council action against the account
-    /// has changed since the page was shown.
+    /// Returns an operator whose actions are refused if the open council action against the account has changed since
+    /// the page was shown.
     fn for_decision(&self, operator: &Operator, id: AccountId) -> Operator {
         let state = GuardedState::Decision(GovernanceSubject::Account(id));
         operator.if_unchanged(state, &self.decision)
     }
 
-    /// Returns the operator for the assignment of a partner. The action is refused if the partner of the account has
-    /// changed since the page was shown.
+    /// Returns an operator whose actions are refused if the partner of the account has changed since the page was
+    /// shown.
     fn for_assignment(&self, operator: &Operator, id: AccountId) -> Operator {
         operator.if_unchanged(GuardedState::Partner(id), &self.partner)
     }
 
-    /// Returns the operator for the start or the end of a suspension of `partner`. The action is refused if the partner
-    /// of the account, or the suspension of this partner, has changed since the page was shown.
+    /// Returns an operator whose actions are refused if the partner of the account, or the suspension of `partner`, has
+    /// changed since the page was shown.
     fn for_suspension(&self, operator: &Operator, id: AccountId, partner: &PartnerId) -> Operator {
         let state = GuardedState::Decision(GovernanceSubject::Partner(partner.clone()));
         self.for_assignment(operator, id).if_unchanged(state, &self.suspension)
     }
 }
 
-pub(crate) async fn list(
-    user: ConsoleUser,
-    search: web::Query<AccountSearch>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn list(user: ConsoleUser, search: web::Query<AccountSearch>) -> PageResult {
     let cursor: Option<AccountId> = user.parameter(&search.cursor)?;
     let page = user.ask(move |operator| operator.accounts(cursor.as_ref(), LIMIT)).await?;
     let next_cursor = page.entries.last().filter(|_| page.more).map(|last| last.account_id);
@@ -115,33 +110,19 @@ pub(crate) async fn list(
     Ok(user.show("/console/accounts", "Accounts", &main))
 }
 
-pub(crate) async fn show(
-    user: ConsoleUser,
-    account: web::Path<String>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: ConsoleUser, account: web::Path<String>) -> PageResult {
     let id = account_of(&user, &account)?;
     page(&user, id, Draft::default()).await
 }
 
-pub(crate) async fn submit(
-    act: ActForm,
-    account: web::Path<String>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn submit(act: ActForm, account: web::Path<String>) -> PageResult {
     let id = account_of(&act.user, &account)?;
-    match perform(&act, id).await {
-        Ok(notice) => Ok(act.done(&format!("/console/accounts/{id}"), notice).await),
-        Err(ActFault::Page(page)) => Err(page),
-        Err(ActFault::Rejected(rejection)) => {
-            page(&act.user, id, Draft::rejected(&act.form, &rejection)).await
-        }
-    }
+    let path = format!("/console/accounts/{id}");
+    let result = perform(&act, id).await;
+    act.respond(&path, result, async |draft| page(&act.user, id, draft).await).await
 }
 
-async fn page(
-    user: &ConsoleUser,
-    id: AccountId,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
+async fn page(user: &ConsoleUser, id: AccountId, draft: Draft<'_>) -> PageResult {
     // Reads the texts before the details. If a state changes between the two reads, the page has the old text, and the
     // service refuses its forms.
     let (shown, details) = user
@@ -162,23 +143,15 @@ async fn page(
 
 /// Performs the admin action that the field `do` of the form selects. Returns the text that confirms the action on the
 /// page.
-async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault> {
+async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, FormFault> {
     let reason = act.reason()?;
     let subject = GovernanceSubject::Account(id);
     let shown = ShownStates::of_form(act);
+    if let Some((decide, notice)) = council_action(act.form.text("do")) {
+        act.perform(move |o| decide(&shown.for_decision(o, id), &subject, &reason)).await?;
+        return Ok(notice);
+    }
     Ok(match act.form.text("do") {
-        "propose" => {
-            act.perform(move |o| shown.for_decision(o, id).propose(subject, &reason)).await?;
-            "The council action is proposed."
-        }
-        "enforce" => {
-            act.perform(move |o| shown.for_decision(o, id).enforce(subject, &reason)).await?;
-            "The council action is enforced."
-        }
-        "lift" => {
-            act.perform(move |o| shown.for_decision(o, id).lift(subject, &reason)).await?;
-            "The council action is lifted."
-        }
         "end_sessions" => {
             act.perform(move |o| o.end_sessions(Some(&id))).await?;
             "All sessions of the account are ended."
@@ -186,7 +159,7 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
         "assign" => {
             let partner = PartnerId::parse(act.form.text("partner"));
             let partner = partner.map_err(|fault| {
-                ActFault::field("partner", format!("The name of the partner {fault}."))
+                FormFault::field("partner", format!("The name of the partner {fault}."))
             })?;
             act.perform(move |o| shown.for_assignment(o, id).assign_partner(&id, &partner)).await?;
             "The partner is assigned."
@@ -209,16 +182,30 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault>
         }
         _ => {
             let field = format!("reason-{}", act.form.text("form"));
-            return Err(ActFault::field(&field, "Choose an act."));
+            return Err(FormFault::field(&field, "Choose an act."));
         }
     })
 }
 
+/// Returns the council action that the field `do` of a form selects, and the text that confirms it. `None` if the field
+/// selects no council action.
+pub(super) fn council_action(name: &str) -> Option<(CouncilAction, &'static str)> {
+    match name {
+        "propose" => Some((Operator::propose, "The council action is proposed.")),
+        "enforce" => Some((Operator::enforce, "The council action is enforced.")),
+        "lift" => Some((Operator::lift, "The council action is lifted.")),
+        _ => None,
+    }
+}
+
+/// A council action as a method of the operator: takes its subject and its reason.
+type CouncilAction = fn(&Operator, &GovernanceSubject, &str) -> Result<DecisionView, OperatorError>;
+
 /// Returns the present partner of an account. Rejects the form if the account has no partner.
-async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, ActFault> {
+async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, FormFault> {
     let account = act.user.ask(move |operator| operator.show_account(&id)).await?.account;
     let partner = account.partner.and_then(|name| PartnerId::parse(&name).ok());
-    partner.ok_or_else(|| ActFault::field("partner", "The account has no partner."))
+    partner.ok_or_else(|| FormFault::field("partner", "The account has no partner."))
 }
 
 /// Parses the account id in a path. If the account id is malformed, returns the 404 page as the error.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     console::user::ConsoleUser,
     dashboard::{
-        response::PageResponse,
+        response::PageResult,
         text::{short_ids, when},
     },
 };
@@ -30,10 +30,7 @@ struct AuditPage<'a> {
     older: Option<u64>,
 }
 
-pub(crate) async fn show(
-    user: ConsoleUser,
-    search: web::Query<AuditSearch>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: ConsoleUser, search: web::Query<AuditSearch>) -> PageResult {
     let before = search.before;
     let mut entries = user
         .ask(move |operator| match before {

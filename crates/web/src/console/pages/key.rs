@@ -8,16 +8,12 @@ use sealpost_domain::{ApiKeyId, AssessmentMetric, CheckName, GovernanceSubject, 
 use sealpost_service::{GuardedState, KeyDetails, KeyEvidence};
 
 use crate::{
-    console::{
-        form::{ActFault, ActForm},
-        response::may_act,
-        user::ConsoleUser,
-    },
+    console::{response::may_act, user::ConsoleUser},
     dashboard::{
         charts::{UsageMeter, usage_meters},
         forms::Draft,
         health::{WebhookState, state_of, why_unhealthy},
-        response::PageResponse,
+        response::{PageResponse, PageResult},
         text::{day, failure, short_id, short_score, thousands, what_blocks, when},
     },
 };
@@ -85,48 +81,18 @@ impl KeyTab {
     }
 }
 
-pub(crate) async fn show(
-    user: ConsoleUser,
-    key: web::Path<String>,
-    tab: KeyTab,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: ConsoleUser, key: web::Path<String>, tab: KeyTab) -> PageResult {
     let id = key_of(&user, &key)?;
     page(&user, id, tab, Draft::default()).await
 }
 
 /// Redirects a GET request for the address of a form to the tab that shows this form.
-pub(crate) fn to_tab(
-    user: &ConsoleUser,
-    key: &str,
-    tab: KeyTab,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) fn to_tab(user: &ConsoleUser, key: &str, tab: KeyTab) -> PageResult {
     let id = key_of(user, key)?;
     Ok(PageResponse::redirect(&user.state.site, &format!("/console/keys/{id}{}", tab.to())))
 }
 
-/// Redirects to the tab, which confirms the action. If the form was rejected, shows the tab with the form and the
-/// reason instead.
-async fn finish(
-    act: &ActForm,
-    id: ApiKeyId,
-    tab: KeyTab,
-    result: Result<&str, ActFault>,
-) -> Result<PageResponse, PageResponse> {
-    match result {
-        Ok(notice) => Ok(act.done(&format!("/console/keys/{id}{}", tab.to()), notice).await),
-        Err(ActFault::Page(page)) => Err(page),
-        Err(ActFault::Rejected(rejection)) => {
-            page(&act.user, id, tab, Draft::rejected(&act.form, &rejection)).await
-        }
-    }
-}
-
-async fn page(
-    user: &ConsoleUser,
-    id: ApiKeyId,
-    tab: KeyTab,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
+async fn page(user: &ConsoleUser, id: ApiKeyId, tab: KeyTab, draft: Draft<'_>) -> PageResult {
     // Reads the texts of the decisions before the details. If a decision changes between the two reads, the page has
     // the old text, and the service refuses its form.
     let [shown_key_decision, shown_account_decision] = user

@@ -11,21 +11,18 @@ use serde::Deserialize;
 use crate::{
     console::user::ConsoleUser,
     dashboard::{
-        response::PageResponse,
+        response::{PageResponse, PageResult},
         text::{day, short_id, when},
     },
 };
 
 /// The fields of the search form. Empty fields do not restrict the search.
-#[derive(Deserialize, Default)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct KeySearch {
-    #[serde(default)]
     q: String,
-    #[serde(default)]
     status: String,
-    #[serde(default)]
     plan: String,
-    #[serde(default)]
     cursor: String,
 }
 
@@ -37,7 +34,6 @@ struct KeysPage<'a> {
     keys: Vec<KeyRowView>,
     next_cursor: Option<String>,
     problem: Option<&'static str>,
-    states: [KeyStatus; 4],
     plans: &'static [&'static str],
 }
 
@@ -51,10 +47,7 @@ impl KeySearch {
 }
 
 /// Shows the keys that match the search. If the search text is a complete API key, redirects to the page of this key.
-pub(crate) async fn show(
-    user: ConsoleUser,
-    search: web::Query<KeySearch>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: ConsoleUser, search: web::Query<KeySearch>) -> PageResult {
     let search = search.into_inner();
     if let Ok(key) = search.q.trim().parse::<ApiKeyId>() {
         let path = format!("/console/keys/{key}");
@@ -78,7 +71,6 @@ pub(crate) async fn show(
         keys,
         next_cursor,
         problem,
-        states: STATES,
         plans: &Plan::NAMES,
     };
     Ok(user.show("/console", "Keys", &main))
@@ -122,8 +114,6 @@ fn merged(pages: Vec<ListPage<KeyRowView>>) -> ListPage<KeyRowView> {
     ListPage { entries, more }
 }
 
-const STATES: [KeyStatus; 4] =
-    [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Revoked, KeyStatus::Rotating];
 const LIMIT: u32 = 50;
 
 #[cfg(test)]

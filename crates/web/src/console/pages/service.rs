@@ -8,7 +8,7 @@ use sealpost_service::StatsView;
 use crate::{
     console::user::ConsoleUser,
     dashboard::{
-        response::PageResponse,
+        response::PageResult,
         text::{failure, megabytes, short_id, thousands, when},
     },
 };
@@ -27,7 +27,7 @@ struct ServicePage<'a> {
     is_short_of_space: bool,
 }
 
-pub(crate) async fn show(user: ConsoleUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: ConsoleUser) -> PageResult {
     let stats = user.ask(sealpost_service::Operator::stats).await;
     let api = user.state.admin.api.clone();
     let (queue_depth, queue_bytes) =

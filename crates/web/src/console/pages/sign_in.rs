@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use crate::{
     console::{
-        cookie,
         form::{OpenForm, SessionForm},
         response::ConsoleFrame,
         state::ConsoleState,
@@ -27,10 +26,10 @@ struct SignInPage<'a> {
 }
 
 /// The query string of the page.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct SignInQuery {
     /// `1` if the session had ended when a form was sent. The page then shows that nothing was done.
-    #[serde(default)]
     ended: String,
 }
 
@@ -46,7 +45,7 @@ pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse
     let OpenForm { state, form } = open;
     match state.admin.sign_in(&request, form.text("name"), form.raw("password")).await {
         Ok(session) => PageResponse::redirect(&state.site, "/console")
-            .with_cookie(&cookie::session(&state).with_value(session.token)),
+            .with_cookie(&state.session_cookie().with_value(session.token)),
         Err(problem) => {
             let mut rejection = Rejection::from(&problem);
             if problem.code() == Code::Unauthorized {
@@ -63,7 +62,7 @@ pub(crate) async fn sign_out(session: SessionForm) -> PageResponse {
     let user = session.user;
     user.state.admin.access.end_session(&user.token);
     PageResponse::redirect(&user.state.site, "/console/sign-in")
-        .with_cookie(&cookie::session(&user.state).deletion())
+        .with_cookie(&user.state.session_cookie().deletion())
 }
 
 fn page(

@@ -6,46 +6,46 @@ use sealpost_domain::Timestamp;
 use crate::dashboard::text::short_day;
 
 /// The data of the chart: two bars for each day.
-pub(in crate::dashboard) struct DayChart {
-    pub(in crate::dashboard) bars: Vec<DayBars>,
+pub(crate) struct DayChart {
+    pub(crate) bars: Vec<DayBars>,
     /// The number at the top of the chart's scale.
-    pub(in crate::dashboard) top: u64,
+    pub(crate) top: u64,
     /// The name of each day below the chart. Empty for most days, so that the chart shows at most five names.
-    pub(in crate::dashboard) names: Vec<String>,
-    pub(in crate::dashboard) bar_width: u64,
+    pub(crate) names: Vec<String>,
+    pub(crate) bar_width: u64,
 }
 
 /// The two numbers of one day, such as sent and received messages.
-pub(in crate::dashboard) struct ChartDay {
-    pub(in crate::dashboard) day: Timestamp,
-    pub(in crate::dashboard) first: u64,
-    pub(in crate::dashboard) second: u64,
+pub(crate) struct ChartDay {
+    pub(crate) day: Timestamp,
+    pub(crate) first: u64,
+    pub(crate) second: u64,
     /// The numbers as text, for the tooltip of the day.
-    pub(in crate::dashboard) title: String,
+    pub(crate) title: String,
 }
 
 /// The bars of one day. Lengths are in units of the view box of the SVG.
-pub(in crate::dashboard) struct DayBars {
-    pub(in crate::dashboard) title: String,
-    pub(in crate::dashboard) first: ChartBar,
-    pub(in crate::dashboard) second: ChartBar,
+pub(crate) struct DayBars {
+    pub(crate) title: String,
+    pub(crate) first: ChartBar,
+    pub(crate) second: ChartBar,
 }
 
 /// A bar of the chart: a rectangle that stands on the base line.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::dashboard) struct ChartBar {
-    pub(in crate::dashboard) x: u64,
-    pub(in crate::dashboard) y: u64,
-    pub(in crate::dashboard) height: u64,
+pub(crate) struct ChartBar {
+    pub(crate) x: u64,
+    pub(crate) y: u64,
+    pub(crate) height: u64,
 }
 
 impl DayChart {
     /// The width of the chart: a multiple of 14 and of 30. In a chart of 14 or 30 days, the bars therefore stand
     /// exactly above the names of their days.
-    pub(in crate::dashboard) const WIDTH: u64 = 630;
-    pub(in crate::dashboard) const HEIGHT: u64 = 120;
+    pub(crate) const WIDTH: u64 = 630;
+    pub(crate) const HEIGHT: u64 = 120;
 
-    pub(in crate::dashboard) fn new(days: impl IntoIterator<Item = ChartDay>) -> Self {
+    pub(crate) fn new(days: impl IntoIterator<Item = ChartDay>) -> Self {
         let days: Vec<_> = days.into_iter().collect();
         let highest = days.iter().map(|day| day.first.max(day.second)).max().unwrap_or_default();
         let top = round_up(highest);
@@ -72,13 +72,13 @@ impl DayChart {
 
     /// Returns true if the name of a day is hidden on narrow screens, which have room for three names only.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-    pub(in crate::dashboard) fn is_minor(&self, index: &usize) -> bool {
+    pub(crate) fn is_minor(&self, index: &usize) -> bool {
         let step = self.names.len().div_ceil(5).max(1);
         (self.names.len().saturating_sub(index + 1) / step) % 2 == 1
     }
 
     /// Returns the number at half the height of the scale. `None` if this number is not whole.
-    pub(in crate::dashboard) fn middle(&self) -> Option<u64> {
+    pub(crate) fn middle(&self) -> Option<u64> {
         self.top.is_multiple_of(2).then_some(self.top / 2)
     }
 }

@@ -4,33 +4,33 @@
 use sealpost_domain::Timestamp;
 use sealpost_service::{AttemptCount, RecentAttempts};
 
-use crate::dashboard::text::thousands;
+use crate::dashboard::text::{thousands, to_minute};
 
 /// The bars of a sparkline: one stacked bar for each part of the period.
-pub(in crate::dashboard) struct Sparkline {
-    pub(in crate::dashboard) bars: Vec<SparklineBar>,
+pub(crate) struct Sparkline {
+    pub(crate) bars: Vec<SparklineBar>,
     /// The sparkline as text, for screen readers.
-    pub(in crate::dashboard) summary: String,
+    pub(crate) summary: String,
 }
 
 /// A stacked bar: failed attempts above succeeded attempts. Lengths are in units of the view box of the SVG.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::dashboard) struct SparklineBar {
-    pub(in crate::dashboard) x: u32,
-    pub(in crate::dashboard) succeeded: u32,
-    pub(in crate::dashboard) failed: u32,
+pub(crate) struct SparklineBar {
+    pub(crate) x: u32,
+    pub(crate) succeeded: u32,
+    pub(crate) failed: u32,
     /// The tooltip of the bar: the time at which its part of the period starts, and the counts of attempts in that
     /// part.
-    pub(in crate::dashboard) title: String,
+    pub(crate) title: String,
 }
 
 impl Sparkline {
-    pub(in crate::dashboard) const WIDTH: u32 = 120;
-    pub(in crate::dashboard) const HEIGHT: u32 = 30;
-    pub(in crate::dashboard) const BAR_WIDTH: u32 = 4;
+    pub(crate) const WIDTH: u32 = 120;
+    pub(crate) const HEIGHT: u32 = 30;
+    pub(crate) const BAR_WIDTH: u32 = 4;
     const SLOT: u32 = 5;
 
-    pub(in crate::dashboard) fn new(recent: &RecentAttempts) -> Self {
+    pub(crate) fn new(recent: &RecentAttempts) -> Self {
         let total = |count: &AttemptCount| count.succeeded + count.failed;
         let top = recent.parts.iter().map(total).max().unwrap_or_default();
         let bar = |(index, count): (u32, &AttemptCount)| SparklineBar {
@@ -39,7 +39,7 @@ impl Sparkline {
             failed: height_of(count.failed, top),
             title: format!(
                 "from {}: {} succeeded, {} failed",
-                start_of(recent, index),
+                to_minute(&start_of(recent, index)),
                 thousands(count.succeeded),
                 thousands(count.failed)
             ),
@@ -56,12 +56,12 @@ impl Sparkline {
 
 impl SparklineBar {
     /// Returns the y coordinate of the top of the bar's failed part.
-    pub(in crate::dashboard) fn failed_y(&self) -> u32 {
+    pub(crate) fn failed_y(&self) -> u32 {
         self.succeeded_y().saturating_sub(self.failed)
     }
 
     /// Returns the y coordinate of the top of the bar's succeeded part.
-    pub(in crate::dashboard) fn succeeded_y(&self) -> u32 {
+    pub(crate) fn succeeded_y(&self) -> u32 {
         Sparkline::HEIGHT - self.succeeded
     }
 }
@@ -78,13 +78,11 @@ fn height_of(count: u32, top: u32) -> u32 {
     if count > 0 { height.max(2) } else { 0 }
 }
 
-/// Formats the time at which a part of the period starts: `2026-01-02 03:04 UTC`. `index` is the number of the part.
-fn start_of(recent: &RecentAttempts, index: u32) -> String {
+/// Returns the time at which a part of the period starts. `index` is the number of the part.
+fn start_of(recent: &RecentAttempts, index: u32) -> Timestamp {
     let parts = i64::try_from(recent.parts.len()).unwrap_or(1).max(1);
     let length = recent.until.as_millis() - recent.since.as_millis();
-    let at = Timestamp::from_millis(recent.since.as_millis() + length / parts * i64::from(index));
-    let text = at.to_string();
-    format!("{} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
+    Timestamp::from_millis(recent.since.as_millis() + length / parts * i64::from(index))
 }
 
 #[cfg(test)]

@@ -8,34 +8,27 @@ use crate::dashboard::text::ago;
 /// The usage of one limit in its current window.
 pub(crate) struct UsageMeter {
     pub(crate) name: &'static str,
-    window: LimitWindow,
+    /// The effect of reaching the limit. `None` for the limit per minute, because its count restarts soon.
+    effect: Option<&'static str>,
     pub(crate) used: u32,
     pub(crate) limit: u32,
     /// The time at which the next window starts and the count is reset. Formatted as an HTML element.
     pub(crate) resets_at: String,
 }
 
-/// The period in which a limit counts requests or messages. The count restarts with each period.
-#[derive(Clone, Copy)]
-enum LimitWindow {
-    Day,
-    Minute,
-    Month,
-}
-
 /// Returns the meters of an API key for the current minute, day and month.
 pub(crate) fn usage_meters(usage: &UsageReport, now: Timestamp) -> [UsageMeter; 3] {
-    let meter = |name, window, report: &WindowReport| UsageMeter {
+    let meter = |name, effect, report: &WindowReport| UsageMeter {
         name,
-        window,
+        effect,
         used: report.used,
         limit: report.limit,
         resets_at: ago(&report.resets_at, &now),
     };
     [
-        meter("requests this minute", LimitWindow::Minute, &usage.minute),
-        meter("requests today", LimitWindow::Day, &usage.day),
-        meter("messages this month", LimitWindow::Month, &usage.month),
+        meter("requests this minute", None, &usage.minute),
+        meter("requests today", Some(DAY_LIMIT), &usage.day),
+        meter("messages this month", Some(MONTH_LIMIT), &usage.month),
     ]
 }
 
@@ -53,20 +46,14 @@ impl UsageMeter {
     }
 
     /// Returns true if at least 50 % of the limit is used. Lists show the meter only then.
-    pub(in crate::dashboard) fn is_notable(&self) -> bool {
+    pub(crate) fn is_notable(&self) -> bool {
         self.percent() >= 50
     }
 
-    /// Returns a warning about the effect of reaching the limit. Returns `None` below 80 % of the limit. Also returns
-    /// `None` for the limit per minute, because its count restarts soon.
-    pub(in crate::dashboard) fn advice(&self) -> Option<&'static str> {
-        match (self.level(), self.window) {
-            ("calm", _) | (_, LimitWindow::Minute) => None,
-            (_, LimitWindow::Day) => Some("At the limit, requests are refused until the day ends."),
-            (_, LimitWindow::Month) => {
-                Some("At the limit, messages are refused until the month ends.")
-            }
-        }
+    /// Returns a warning about the effect of reaching the limit. Returns `None` below 80 % of the limit, and for the
+    /// limit per minute.
+    pub(crate) fn advice(&self) -> Option<&'static str> {
+        self.effect.filter(|_| self.level() != "calm")
     }
 
     /// Returns the CSS class of the meter: `full` at 100 %, `high` from 80 %, otherwise `calm`.
@@ -79,29 +66,32 @@ impl UsageMeter {
     }
 }
 
+const DAY_LIMIT: &str = "At the limit, requests are refused until the day ends.";
+const MONTH_LIMIT: &str = "At the limit, messages are refused until the month ends.";
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn meter_of(window: LimitWindow, used: u32, limit: u32) -> UsageMeter {
-        UsageMeter { name: "", window, used, limit, resets_at: String::new() }
-    }
-
     #[test]
     fn advice_is_given_from_80_percent_of_a_day_or_a_month() {
-        let has_advice = |window, used| meter_of(window, used, 100).advice().is_some();
-        assert_eq!(
-            [79, 80, 100].map(|used| has_advice(LimitWindow::Day, used)),
-            [false, true, true]
-        );
-        assert_eq!([79, 100].map(|used| has_advice(LimitWindow::Month, used)), [false, true]);
-        assert!(!has_advice(LimitWindow::Minute, 100));
+        let now = Timestamp::from_millis(0);
+        for (used, is_given) in [(79, false), (80, true), (100, true)] {
+            let report = WindowReport { limit: 100, used, remaining: 100 - used, resets_at: now };
+            let usage = UsageReport { minute: report, day: report, month: report };
+            let advice = usage_meters(&usage, now).map(|meter| meter.advice());
+            let expected = [None, Some(DAY_LIMIT), Some(MONTH_LIMIT)];
+            assert_eq!(advice, if is_given { expected } else { [None; 3] });
+        }
     }
 
     #[test]
     fn a_meter_is_full_at_its_limit() {
-        let meter = |used, limit| meter_of(LimitWindow::Day, used, limit);
-        let seen = |used, limit| (meter(used, limit).percent(), meter(used, limit).level());
+        let seen = |used, limit| {
+            let (effect, resets_at) = (None, String::new());
+            let meter = UsageMeter { name: "", effect, used, limit, resets_at };
+            (meter.percent(), meter.level())
+        };
         assert_eq!(seen(0, 20), (0, "calm"));
         assert_eq!(seen(15, 20), (75, "calm"));
         assert_eq!(seen(16, 20), (80, "high"));

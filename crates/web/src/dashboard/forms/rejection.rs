@@ -1,7 +1,7 @@
 //! The rejection of a submitted form: the error text for its page, and the status and headers of the response.
 
 use actix_web::{ResponseError as _, http::StatusCode};
-use sealpost_api::Problem;
+use sealpost_api::{Problem, status_and_title};
 use sealpost_domain::Refusal;
 
 /// The reason for a rejected form or request. `field` is the id of the field that caused the rejection; `None` if no
@@ -15,10 +15,14 @@ pub(crate) struct Rejection {
 }
 
 impl Rejection {
+    /// Rejects a request, without a field that caused the rejection.
+    pub(crate) fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Self { text: text.into(), field: None, status, retry_after_s: None }
+    }
+
     /// Rejects a form with 422, because one of its fields is invalid.
     pub(crate) fn field(field: &str, text: impl Into<String>) -> Self {
-        let (text, field) = (text.into(), Some(field.to_owned()));
-        Self { text, field, status: StatusCode::UNPROCESSABLE_ENTITY, retry_after_s: None }
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, text).at(field)
     }
 
     /// Replaces the id of the field that caused the rejection. Some fields have another id on the page than in the API.
@@ -43,7 +47,7 @@ impl From<&Refusal> for Rejection {
         Self {
             text: sentence(&refusal.to_string()),
             field: refusal.field().map(str::to_owned),
-            status: Problem::status_of(refusal.code()),
+            status: status_and_title(refusal.code()).0,
             retry_after_s: refusal.retry_after_s(),
         }
     }

@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use actix_web::web;
 use sealpost_domain::with_causes;
-use sealpost_service::{Sealpost, SentForm, new_form_id};
+use sealpost_service::{Error, Sealpost, SentForm, new_form_id};
 
-use super::fields::Form;
+use super::{fields::Form, form_fault::FormFault};
 use crate::{
-    dashboard::response::{Flash, Frame, PageResponse},
+    dashboard::{
+        response::{Flash, Frame, PageResponse},
+        session::SignedInUser,
+    },
     state::WebState,
 };
 
 /// A form that is marked as used, so that its action is not performed again. If the action is rejected,
 /// [`release`](Self::release) removes the mark, so that the user can send the form again.
-pub(in crate::dashboard) struct SingleUse {
+pub(crate) struct SingleUse {
     app: web::Data<WebState>,
     form: SentForm,
 }
@@ -24,7 +27,7 @@ pub(in crate::dashboard) struct SingleUse {
 impl SingleUse {
     /// Marks the form as used. If the form was used before, fails with the response to send: the result of the first
     /// use, or an error page if no result is stored.
-    pub(in crate::dashboard) async fn begin(
+    pub(crate) async fn begin(
         app: &web::Data<WebState>,
         frame: Frame<'_>,
         form: &Form,
@@ -44,7 +47,7 @@ impl SingleUse {
     /// Marks a form as used after its action has succeeded, and redirects to the page with the result. Use this
     /// function only for an action that cannot succeed twice, such as a recovery. Other actions need the mark before
     /// they start.
-    pub(in crate::dashboard) async fn record(
+    pub(crate) async fn record(
         app: &web::Data<WebState>,
         form: &Form,
         flash: Flash,
@@ -62,25 +65,39 @@ impl SingleUse {
     /// Returns the result of an earlier use of the same form. Called after the action was rejected, because the
     /// rejected form may be a repetition. The earlier action may still be running, so this function waits up to one
     /// second for its result.
-    pub(in crate::dashboard) async fn earlier(
-        app: &web::Data<WebState>,
-        form: &Form,
-    ) -> Option<Flash> {
+    pub(crate) async fn earlier(app: &web::Data<WebState>, form: &Form) -> Option<Flash> {
         let form = SentForm::parse(form.text("form_id"))?;
         first_result(&app.api.sealpost, &form, Duration::from_secs(1)).await
     }
 
     /// Redirects to the page with the result. Also stores the result, in case the browser sends the form again.
-    pub(in crate::dashboard) async fn done(self, flash: Flash) -> PageResponse {
+    pub(crate) async fn done(self, flash: Flash) -> PageResponse {
         let Self { app, form } = self;
         store_result(&app.api.sealpost, &form, &flash).await;
         flash.redirect(&app)
     }
 
+    /// Returns the value of a successful action. If the service refused the action, removes the mark and rejects the
+    /// form. If the service failed, keeps the mark, because the action may have been performed.
+    pub(crate) async fn unless_refused<T>(
+        &self,
+        user: &SignedInUser,
+        result: Result<T, Error>,
+    ) -> Result<T, FormFault> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                let rejection = user.rejection(&error)?;
+                self.release().await?;
+                Err(rejection.into())
+            }
+        }
+    }
+
     /// Removes the mark, so that the user can send the form again. Called after the action was rejected.
-    pub(in crate::dashboard) async fn release(self) -> Result<(), PageResponse> {
+    pub(crate) async fn release(&self) -> Result<(), PageResponse> {
         let Self { app, form } = self;
-        let released = app.api.sealpost.accounts.release_form(&form).await;
+        let released = app.api.sealpost.accounts.release_form(form).await;
         released.map_err(|error| PageResponse::service_error(Frame::public(&app.site), &error))
     }
 }
@@ -109,7 +126,7 @@ pub(crate) async fn store_result(sealpost: &Sealpost, form: &SentForm, flash: &F
     }
 }
 
-fn log_lost_result(error: &sealpost_service::Error) {
+fn log_lost_result(error: &Error) {
     tracing::error!(
         error = with_causes(error),
         "the result of a form is not stored or not found for a repetition"

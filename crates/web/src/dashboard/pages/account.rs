@@ -4,22 +4,20 @@
 use actix_web::HttpRequest;
 use askama::Template;
 use sealpost_api::admit_secret_change;
-use sealpost_domain::{AccountId, Timestamp};
+use sealpost_domain::Timestamp;
 use sealpost_service::{Scope, SessionView, Truncated};
 
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse},
-    response::{Flash, PageResponse},
-    session::{EndingUser, SignedInUser, cookie},
-    text::{ago, hour, program},
+    forms::{Draft, Form, Rejection, SingleUse, respond},
+    response::{Flash, PageResponse, PageResult},
+    session::{EndingUser, SignedInUser},
+    text::{ago, program, to_minute},
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/account.html")]
 struct AccountPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
-    account_id: AccountId,
+    user: &'a SignedInUser,
     now: Timestamp,
     sessions: Truncated<SessionView>,
 }
@@ -28,8 +26,7 @@ struct AccountPage<'a> {
 #[derive(Template)]
 #[template(path = "dashboard/account_question.html")]
 struct QuestionPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     question: &'static Question,
     needs_secret: bool,
     draft: Draft<'a>,
@@ -51,13 +48,11 @@ pub(super) struct SecretsPage<'a> {
     pub(super) result: &'a Flash,
 }
 
-pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(ending: EndingUser) -> PageResult {
     ending
         .run(|user| async move {
             let main = AccountPage {
-                base: user.base(),
-                form_token: &user.form_token,
-                account_id: user.account_id(),
+                user: &user,
                 now: user.app.api.clock.now(),
                 sessions: user.ask(async |owner| owner.sessions().await).await?,
             };
@@ -67,7 +62,7 @@ pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageRespons
 }
 
 /// Ends the session of this browser.
-pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> PageResult {
     ending
         .run(|user| async move {
             user.check(&form)?;
@@ -77,20 +72,16 @@ pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageRespo
 }
 
 /// Ends the session of this browser or all sessions, and shows `notice` on the sign-in page.
-async fn log_out(
-    user: &SignedInUser,
-    scope: Scope,
-    notice: &str,
-) -> Result<PageResponse, PageResponse> {
+async fn log_out(user: &SignedInUser, scope: Scope, notice: &str) -> PageResult {
     let sealpost = &user.app.api.sealpost;
     user.ask(async |owner| sealpost.accounts.logout(owner.session(), scope, owner.source()).await)
         .await?;
     let result = Flash::notice("/dashboard/sign-in", notice).redirect(&user.app);
-    Ok(result.with_cookie(&cookie::session(&user.app).deletion()))
+    Ok(result.with_cookie(&user.app.session_cookie().deletion()))
 }
 
 /// Asks for confirmation before all sessions are ended.
-pub(crate) async fn ask_sessions(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn ask_sessions(ending: EndingUser) -> PageResult {
     ending.run(|user| async move { ask(&user, &SIGN_OUT_EVERYWHERE, Draft::default()).await }).await
 }
 
@@ -99,17 +90,18 @@ pub(crate) async fn end_session(
     ending: EndingUser,
     request: HttpRequest,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     ending
         .run(|user| async move {
             user.check(&form)?;
             let name = form.text("session").to_owned();
             if name == EVERY_SESSION {
-                if let Err(rejection) = user.confirm(&request, &form).await? {
-                    let draft = Draft::rejected(&form, &rejection);
-                    return ask(&user, &SIGN_OUT_EVERYWHERE, draft).await;
-                }
-                return log_out(&user, Scope::Account, SIGNED_OUT_EVERYWHERE).await;
+                let result = async {
+                    user.confirm(&request, &form).await?;
+                    Ok(log_out(&user, Scope::Account, SIGNED_OUT_EVERYWHERE).await?)
+                };
+                let again = async |draft: Draft<'_>| ask(&user, &SIGN_OUT_EVERYWHERE, draft).await;
+                return respond(&form, result.await, again).await;
             }
             let was_live = user.ask(async |owner| owner.end_session(&name).await).await?;
             let notice =
@@ -120,7 +112,7 @@ pub(crate) async fn end_session(
 }
 
 /// Asks for confirmation before the secrets are replaced.
-pub(crate) async fn ask_secrets(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn ask_secrets(ending: EndingUser) -> PageResult {
     ending.run(|user| async move { ask(&user, &REPLACE_SECRETS, Draft::default()).await }).await
 }
 
@@ -129,35 +121,33 @@ pub(crate) async fn replace_secrets(
     ending: EndingUser,
     request: HttpRequest,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     ending
         .run(|user| async move {
-            user.check(&form)?;
-            let owner = match user.confirm(&request, &form).await? {
-                Ok(owner) => owner,
-                Err(rejection) => {
-                    return ask(&user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
+            let result = async {
+                user.check(&form)?;
+                let owner = user.confirm(&request, &form).await?;
+                let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+                if let Err(limit) = admit_secret_change(&user.app.api, user.account_id()) {
+                    single_use.release().await?;
+                    return Err(Rejection::from(&limit).into());
                 }
+                let secrets = user.app.api.sealpost.accounts.replace_secrets(owner).await;
+                let secrets = secrets.map_err(|error| user.error_response(&error))?;
+                let result = Flash::notice("/dashboard/account/secrets", "")
+                    .show_once("account_id", secrets.account_id.to_string())
+                    .show_once("login_secret", secrets.login_secret)
+                    .show_once("recovery_code", secrets.recovery_code);
+                Ok(single_use.done(result).await)
             };
-            let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-            if let Err(limit) = admit_secret_change(&user.app.api, user.account_id()) {
-                single_use.release().await?;
-                let rejection = Rejection::from(&limit);
-                return ask(&user, &REPLACE_SECRETS, Draft::rejected(&form, &rejection)).await;
-            }
-            let secrets = user.app.api.sealpost.accounts.replace_secrets(owner).await;
-            let secrets = secrets.map_err(|error| user.error_response(&error))?;
-            let result = Flash::notice("/dashboard/account/secrets", "")
-                .show_once("account_id", secrets.account_id.to_string())
-                .show_once("login_secret", secrets.login_secret)
-                .show_once("recovery_code", secrets.recovery_code);
-            Ok(single_use.done(result).await)
+            let again = async |draft: Draft<'_>| ask(&user, &REPLACE_SECRETS, draft).await;
+            respond(&form, result.await, again).await
         })
         .await
 }
 
 /// Shows the new secrets once.
-pub(crate) async fn show_secrets(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show_secrets(ending: EndingUser) -> PageResult {
     ending
         .run(|user| async move {
             let main = SecretsPage { base: user.base(), result: &user.flash };
@@ -166,18 +156,8 @@ pub(crate) async fn show_secrets(ending: EndingUser) -> Result<PageResponse, Pag
         .await
 }
 
-async fn ask(
-    user: &SignedInUser,
-    question: &'static Question,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
-    let main = QuestionPage {
-        base: user.base(),
-        form_token: &user.form_token,
-        question,
-        needs_secret: user.needs_secret().await?,
-        draft,
-    };
+async fn ask(user: &SignedInUser, question: &'static Question, draft: Draft<'_>) -> PageResult {
+    let main = QuestionPage { user, question, needs_secret: user.needs_secret().await?, draft };
     Ok(PageResponse::of_form(user.frame(), question.title, draft, &main))
 }
 

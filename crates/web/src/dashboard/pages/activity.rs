@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::scope::Scope;
 use crate::dashboard::{
-    response::PageResponse,
+    response::{PageResponse, PageResult},
     session::SignedInUser,
     text::{ago, program, short_id, short_ids, what_happened, when},
 };
@@ -27,15 +27,12 @@ struct ActivityTemplate<'a> {
 
 /// The query string of the page.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct ActivityQuery {
-    #[serde(default)]
     cursor: String,
 }
 
-pub(crate) async fn show(
-    user: SignedInUser,
-    query: web::Query<ActivityQuery>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: SignedInUser, query: web::Query<ActivityQuery>) -> PageResult {
     let cursor = query.cursor.parse::<ActivityCursor>().ok();
     let query = ListActivity { limit: ENTRIES_PER_PAGE, cursor };
     let (activity, sessions) =

@@ -6,13 +6,13 @@ use sealpost_domain::{EventKind, WebhookId};
 use sealpost_service::{Actor, KeyStanding, Sealpost, Update, Updated, WebhookView};
 
 use super::{
-    key_of,
+    id_of,
     webhook::refused,
     webhooks::{description_of, events_of, with_warning},
 };
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse},
-    response::{Flash, PageResponse},
+    forms::{Draft, Form, Rejection, SingleUse, respond},
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
     text::name_parts,
 };
@@ -20,8 +20,7 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/change_webhook.html")]
 struct ChangePage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     key: &'a KeyStanding,
     webhook: &'a WebhookView,
     /// The kinds of events that the form offers.
@@ -29,10 +28,7 @@ struct ChangePage<'a> {
     draft: Draft<'a>,
 }
 
-pub(crate) async fn show(
-    user: SignedInUser,
-    path: web::Path<(String, String)>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: SignedInUser, path: web::Path<(String, String)>) -> PageResult {
     let (key, webhook) = path.into_inner();
     page(&user, &key, &webhook, Draft::default()).await
 }
@@ -42,41 +38,35 @@ pub(crate) async fn submit(
     user: SignedInUser,
     path: web::Path<(String, String)>,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     user.check(&form)?;
     let (key, webhook) = path.into_inner();
-    let id = key_of(&user, &key)?;
-    let Ok(webhook) = webhook.parse::<WebhookId>().map(|id| id.to_string()) else {
-        return Err(PageResponse::not_found(user.frame()));
-    };
-    let update = match update_of(&user, &webhook, &form) {
-        Ok(update) => update,
-        Err(rejection) => {
-            return page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await;
+    let id = id_of(&user, &key)?;
+    let webhook = id_of::<WebhookId>(&user, &webhook)?.to_string();
+    let result = async {
+        let update = update_of(&user, &webhook, &form)?;
+        let to = format!("/dashboard/keys/{key}/webhooks/{webhook}");
+        if matches!(update, Update { url: None, events: None, description: None, .. }) {
+            return Ok(Flash::notice(&to, "Nothing was changed.").redirect(&user.app));
         }
-    };
-    let to = format!("/dashboard/keys/{key}/webhooks/{webhook}");
-    if matches!(update, Update { url: None, events: None, description: None, .. }) {
-        return Ok(Flash::notice(&to, "Nothing was changed.").redirect(&user.app));
-    }
-    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    let change =
-        async |sealpost: &Sealpost, actor: &Actor| sealpost.webhooks.update(actor, update).await;
-    match user.act(&id, change).await? {
-        Ok(Updated { warning, .. }) => {
-            let result = Flash::notice(&to, with_warning("The webhook is changed.", warning));
-            Ok(single_use.done(result).await)
-        }
-        Err(error) => {
-            single_use.release().await?;
-            match error.refusal().map(Rejection::from) {
-                Some(rejection) if rejection.field.is_some() => {
-                    page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await
-                }
-                _ => Err(refused(&user, &to, &error)),
+        let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+        let change = async |sealpost: &Sealpost, actor: &Actor| {
+            sealpost.webhooks.update(actor, update).await
+        };
+        let error = match user.act(&id, change).await? {
+            Ok(Updated { warning, .. }) => {
+                let result = Flash::notice(&to, with_warning("The webhook is changed.", warning));
+                return Ok(single_use.done(result).await);
             }
+            Err(error) => error,
+        };
+        single_use.release().await?;
+        match error.refusal().map(Rejection::from) {
+            Some(rejection) if rejection.field.is_some() => Err(rejection.into()),
+            _ => Err(refused(&user, &to, &error).into()),
         }
-    }
+    };
+    respond(&form, result.await, async |draft| page(&user, &key, &webhook, draft).await).await
 }
 
 /// Returns the changes in the form. Omits fields that the user did not change, for two reasons. Another request may
@@ -98,19 +88,13 @@ fn update_of(user: &SignedInUser, webhook_id: &str, form: &Form) -> Result<Updat
     })
 }
 
-async fn page(
-    user: &SignedInUser,
-    key: &str,
-    webhook: &str,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
-    let id = key_of(user, key)?;
+async fn page(user: &SignedInUser, key: &str, webhook: &str, draft: Draft<'_>) -> PageResult {
+    let id = id_of(user, key)?;
     let (key, report) = user
         .ask(async |owner| Ok((owner.standing(&id).await?, owner.webhook(&id, webhook).await?)))
         .await?;
     let main = ChangePage {
-        base: user.base(),
-        form_token: &user.form_token,
+        user,
         key: &key,
         webhook: &report.webhook,
         events: user.app.api.sealpost.webhooks.event_kinds(),

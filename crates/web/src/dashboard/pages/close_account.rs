@@ -5,14 +5,14 @@ use std::rc::Rc;
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::admit_repetition;
-use sealpost_domain::{AccountId, Code};
+use sealpost_domain::Code;
 use sealpost_service::AccountClosed;
 
 use crate::{
     dashboard::{
         forms::{Draft, Form, Rejection, SingleUse},
-        response::{Flash, Frame, PageResponse},
-        session::{EndingUser, SignedInUser, cookie},
+        response::{Flash, Frame, PageResponse, PageResult},
+        session::{EndingUser, SignedInUser},
     },
     state::WebState,
 };
@@ -20,9 +20,7 @@ use crate::{
 #[derive(Template)]
 #[template(path = "dashboard/close_account.html")]
 struct ClosePage<'a> {
-    base: &'a str,
-    form_token: &'a str,
-    account_id: AccountId,
+    user: &'a SignedInUser,
     draft: Draft<'a>,
 }
 
@@ -40,7 +38,7 @@ struct ClosedPage<'a> {
     report: &'a str,
 }
 
-pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(ending: EndingUser) -> PageResult {
     ending.run(|user| async move { Ok(page(&user, Draft::default())) }).await
 }
 
@@ -92,7 +90,7 @@ async fn close(
     user.check(form)?;
     let rejected = |rejection: &Rejection| page(user, Draft::rejected(form, rejection));
     let login_secret = form.text("login_secret").to_owned();
-    let verified = user.verify_secret(request, &login_secret, ATTEMPTED, WRONG_SECRET).await?;
+    let verified = user.verify_secret(request, &login_secret, ATTEMPTED, WRONG_SECRET).await;
     verified.map_err(|rejection| rejected(&rejection))?;
     let sealpost = &user.app.api.sealpost;
     let closed = user
@@ -112,12 +110,11 @@ async fn close(
 /// Responds with the report. The session of the browser has ended with the account.
 fn closed_page(app: &WebState, report: &str) -> PageResponse {
     PageResponse::ok(Frame::public(&app.site), "Account closed", &ClosedPage { report })
-        .with_cookie(&cookie::session(app).deletion())
+        .with_cookie(&app.session_cookie().deletion())
 }
 
 fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
-    let (base, form_token) = (user.base(), &*user.form_token);
-    let main = ClosePage { base, form_token, account_id: user.account_id(), draft };
+    let main = ClosePage { user, draft };
     PageResponse::of_form(user.frame(), TITLE, draft, &main)
 }
 

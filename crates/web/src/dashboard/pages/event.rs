@@ -5,10 +5,10 @@ use askama::Template;
 use sealpost_domain::{ApiKeyId, EventId, KeyStatus, Timestamp, WebhookStatus};
 use sealpost_service::{Actor, EventReport, KeyStanding, LoggedWebhook, ReportedAttempt, Sealpost};
 
-use super::{events::send_again_and_show, key_of};
+use super::{events::send_again_and_show, id_of};
 use crate::dashboard::{
     forms::Form,
-    response::{Flash, PageResponse},
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
     text::{
         ago, attempt_result, handle_of, name_of, short_id, thousands, url_parts, when,
@@ -19,8 +19,7 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/event.html")]
 struct EventPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     now: Timestamp,
     key: &'a KeyStanding,
     event: &'a EventReport,
@@ -34,20 +33,15 @@ struct EventDelivery<'a> {
     attempts: Vec<&'a ReportedAttempt>,
 }
 
-pub(crate) async fn show(
-    user: SignedInUser,
-    path: web::Path<(String, String)>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: SignedInUser, path: web::Path<(String, String)>) -> PageResult {
     let (key, event) = path.into_inner();
-    let id = key_of(&user, &key)?;
-    let event_id: EventId =
-        event.parse().map_err(|_malformed| PageResponse::not_found(user.frame()))?;
+    let id = id_of(&user, &key)?;
+    let event_id: EventId = id_of(&user, &event)?;
     let (key, event) = user
         .ask(async |owner| Ok((owner.standing(&id).await?, owner.event(&id, event_id).await?)))
         .await?;
     let main = EventPage {
-        base: user.base(),
-        form_token: &user.form_token,
+        user: &user,
         now: user.app.api.clock.now(),
         key: &key,
         event: &event,
@@ -82,12 +76,11 @@ pub(crate) async fn act(
     user: SignedInUser,
     path: web::Path<(String, String)>,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     user.check(&form)?;
     let (key, event) = path.into_inner();
-    let id = key_of(&user, &key)?;
-    let event: EventId =
-        event.parse().map_err(|_malformed| PageResponse::not_found(user.frame()))?;
+    let id: ApiKeyId = id_of(&user, &key)?;
+    let event: EventId = id_of(&user, &event)?;
     let page = format!("/dashboard/keys/{id}/events/{event}");
     match form.text("do") {
         "block" => block_sender(&user, &id, event, &page).await,
@@ -101,7 +94,7 @@ async fn block_sender(
     key: &ApiKeyId,
     event: EventId,
     page: &str,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let block = async |sealpost: &Sealpost, actor: &Actor| {
         sealpost.accounts.block_sender(actor, event.to_string()).await
     };

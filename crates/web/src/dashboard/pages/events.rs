@@ -21,7 +21,7 @@ use crate::{
     assets::LIVE,
     dashboard::{
         forms::{Form, SingleUse},
-        response::{Flash, PageResponse},
+        response::{Flash, PageResponse, PageResult},
         session::SignedInUser,
         text::{
             ago, attempt_result, handle_of, name_of, short_id, short_url, thousands, url_parts,
@@ -33,8 +33,7 @@ use crate::{
 #[derive(Template)]
 #[template(path = "dashboard/events.html")]
 struct EventsPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     now: Timestamp,
     /// The path of the page.
     path: String,
@@ -65,7 +64,7 @@ pub(crate) async fn show(
     user: SignedInUser,
     request: HttpRequest,
     query: web::Query<EventsQuery>,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
     let wanted = query.id.trim();
     if wanted.is_empty() {
@@ -107,7 +106,7 @@ pub(crate) async fn redeliver(
     request: HttpRequest,
     query: web::Query<EventsQuery>,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     user.check(&form)?;
     let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
@@ -132,7 +131,7 @@ async fn page(
     scope: &Scope,
     query: &EventsQuery,
     problem: Problem,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let list = ListEvents { with_unattempted: true, ..query.list() };
     let key = scope.key();
     let (log, kinds) = user
@@ -144,8 +143,7 @@ async fn page(
     let path = format!("{}/events", scope.path());
     let newest = log.entries.iter().filter_map(|entry| entry.number).max();
     let main = EventsPage {
-        base: user.base(),
-        form_token: &user.form_token,
+        user,
         now: user.app.api.clock.now(),
         live: query.live_stream(user, &path, newest),
         path,

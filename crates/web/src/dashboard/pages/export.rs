@@ -5,21 +5,20 @@ use askama::Template;
 use sealpost_api::exported_account;
 
 use crate::dashboard::{
-    forms::{Draft, Form},
-    response::PageResponse,
+    forms::{Draft, Form, respond},
+    response::{PageResponse, PageResult},
     session::SignedInUser,
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/export.html")]
 struct ExportPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     needs_secret: bool,
     draft: Draft<'a>,
 }
 
-pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: SignedInUser) -> PageResult {
     page(&user, Draft::default()).await
 }
 
@@ -30,10 +29,10 @@ pub(crate) async fn submit(
     form: Form,
 ) -> Result<HttpResponse, PageResponse> {
     user.check(&form)?;
-    let owner = match user.confirm(&request, &form).await? {
+    let owner = match user.confirm(&request, &form).await {
         Ok(owner) => owner,
-        Err(rejection) => {
-            let page = page(&user, Draft::rejected(&form, &rejection)).await?;
+        Err(fault) => {
+            let page = respond(&form, Err(fault), async |draft| page(&user, draft).await).await?;
             return Ok(page.respond_to(&request));
         }
     };
@@ -41,12 +40,7 @@ pub(crate) async fn submit(
     Ok(exported_account(&user.app.api, begun.map_err(|error| user.error_response(&error))?))
 }
 
-async fn page(user: &SignedInUser, draft: Draft<'_>) -> Result<PageResponse, PageResponse> {
-    let main = ExportPage {
-        base: user.base(),
-        form_token: &user.form_token,
-        needs_secret: user.needs_secret().await?,
-        draft,
-    };
+async fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResult {
+    let main = ExportPage { user, needs_secret: user.needs_secret().await?, draft };
     Ok(PageResponse::of_form(user.frame(), "Export your data", draft, &main))
 }

@@ -6,7 +6,7 @@ use sealpost_service::KeyStanding;
 
 use super::overview::IdentityRow;
 use crate::dashboard::{
-    response::PageResponse,
+    response::{PageResponse, PageResult},
     session::SignedInUser,
     text::{ago, short_id, thousands},
 };
@@ -23,7 +23,7 @@ struct IdentitiesPage<'a> {
     truncated_to: Option<usize>,
 }
 
-pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: SignedInUser) -> PageResult {
     let (keys, unhealthy) = user
         .ask(async |owner| Ok((owner.keys().await?, owner.unhealthy_webhooks().await?)))
         .await?;

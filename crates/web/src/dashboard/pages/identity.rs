@@ -6,11 +6,11 @@ use askama::Template;
 use sealpost_domain::{KeyStatus, Timestamp, ports::DailyCount};
 use sealpost_service::{KeyStanding, PendingCount};
 
-use super::key_of;
+use super::id_of;
 use crate::dashboard::{
     charts::{ChartDay, DayChart, UsageMeter, usage_meters},
     health::state_of,
-    response::PageResponse,
+    response::{PageResponse, PageResult},
     session::SignedInUser,
     text::{ago, day, thousands, what_blocks, when, why_no_change},
 };
@@ -59,11 +59,8 @@ impl<'a> IdentityHead<'a> {
     }
 }
 
-pub(crate) async fn show(
-    user: SignedInUser,
-    key: web::Path<String>,
-) -> Result<PageResponse, PageResponse> {
-    let id = key_of(&user, &key)?;
+pub(crate) async fn show(user: SignedInUser, key: web::Path<String>) -> PageResult {
+    let id = id_of(&user, &key)?;
     let (view, webhooks) =
         user.ask(async |owner| Ok((owner.key(&id).await?, owner.webhooks(&id).await?))).await?;
     let (key, now) = (&view.standing, user.app.api.clock.now());

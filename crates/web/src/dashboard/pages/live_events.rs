@@ -11,10 +11,7 @@ use std::{
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::{
-        StatusCode,
-        header::{self, HeaderName},
-    },
+    http::header::{self, HeaderName},
     rt::time::sleep,
     web::{self, Bytes},
 };
@@ -69,10 +66,8 @@ pub(crate) async fn follow(
         return Err(PageResponse::not_found(user.frame()));
     }
     let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
-    let stream = user.app.live.open(user.account_id(), user.source.address).ok_or_else(|| {
-        let text = "The service has its largest number of live logs. Reload the page instead.";
-        PageResponse::live_limit(user.frame(), StatusCode::SERVICE_UNAVAILABLE, text)
-    })?;
+    let stream = user.app.live.open(user.account_id(), user.source.address);
+    let stream = stream.ok_or_else(|| PageResponse::live_limit(user.frame()))?;
     // A browser sends this header when it opens the stream again after a lost connection.
     let last_event_id = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let follower = Follower {

@@ -7,16 +7,15 @@ use sealpost_service::Owner;
 
 use super::activation_of;
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse},
-    response::{Flash, PageResponse},
+    forms::{Draft, Form, Rejection, SingleUse, respond},
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/new_identity.html")]
 struct NewIdentityPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     draft: Draft<'a>,
 }
 
@@ -24,40 +23,25 @@ pub(crate) async fn show(user: SignedInUser) -> PageResponse {
     page(&user, Draft::default())
 }
 
-pub(crate) async fn submit(
-    user: SignedInUser,
-    request: HttpRequest,
-    form: Form,
-) -> Result<PageResponse, PageResponse> {
-    user.check(&form)?;
-    let reject = |rejection: Rejection| Ok(page(&user, Draft::rejected(&form, &rejection)));
-    let input = match activation_of(&form) {
-        Ok(input) => input,
-        Err(rejection) => return reject(rejection),
+pub(crate) async fn submit(user: SignedInUser, request: HttpRequest, form: Form) -> PageResult {
+    let result = async {
+        user.check(&form)?;
+        let input = activation_of(&form)?;
+        admit_activation(&user.app.api, &request).map_err(|problem| Rejection::from(&problem))?;
+        let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+        let sealpost = &user.app.api.sealpost;
+        let activate = async move |owner: &Owner<'_>| {
+            Ok(sealpost.accounts.activate(Some(owner.session()), input, owner.source()).await)
+        };
+        let key = single_use.unless_refused(&user, user.ask(activate).await?).await?;
+        let page = format!("/dashboard/keys/{}", key.api_key_id);
+        Ok(single_use.done(Flash::notice(&page, "The identity is created.")).await)
     };
-    if let Err(problem) = admit_activation(&user.app.api, &request) {
-        return reject(Rejection::from(&problem));
-    }
-    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    let sealpost = &user.app.api.sealpost;
-    let activate = async move |owner: &Owner<'_>| {
-        Ok(sealpost.accounts.activate(Some(owner.session()), input, owner.source()).await)
-    };
-    match user.ask(activate).await? {
-        Ok(key) => {
-            let page = format!("/dashboard/keys/{}", key.api_key_id);
-            Ok(single_use.done(Flash::notice(&page, "The identity is created.")).await)
-        }
-        Err(error) => {
-            let rejection = user.rejection(&error)?;
-            single_use.release().await?;
-            reject(rejection)
-        }
-    }
+    respond(&form, result.await, async |draft| Ok(page(&user, draft))).await
 }
 
 fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
-    let main = NewIdentityPage { base: user.base(), form_token: &user.form_token, draft };
+    let main = NewIdentityPage { user, draft };
     PageResponse::of_form(user.frame(), TITLE, draft, &main)
 }
 

@@ -9,8 +9,7 @@ use super::activation_of;
 use crate::{
     dashboard::{
         forms::{Draft, Form, Rejection, SingleUse},
-        response::{Flash, Frame, PageResponse},
-        session::cookie,
+        response::{Flash, Frame, PageResponse, PageResult},
     },
     state::WebState,
 };
@@ -52,7 +51,7 @@ pub(crate) async fn submit(
     app: web::Data<WebState>,
     request: HttpRequest,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let reject = |rejection: Rejection| Ok(page(&app, Draft::rejected(&form, &rejection)));
     let input = match activation_of(&form) {
         Ok(input) => input,
@@ -113,7 +112,7 @@ async fn sign_in(
     let login =
         Login { account_id: opened.account_id.to_string(), login_secret, on_dashboard: true };
     match app.api.sealpost.accounts.login(login, request_source(&app.api, request)).await {
-        Ok(session) => page.with_cookie(&cookie::session(app).with_value(session.session_token)),
+        Ok(session) => page.with_cookie(&app.session_cookie().with_value(session.session_token)),
         Err(_) => page,
     }
 }

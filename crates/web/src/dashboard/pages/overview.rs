@@ -9,7 +9,7 @@ use sealpost_service::{KeyStanding, ListSent, Owner, Truncated, WebhookView};
 use crate::dashboard::{
     charts::{UsageMeter, usage_meters},
     health::{WebhookState, state_of, why_unhealthy},
-    response::PageResponse,
+    response::{PageResponse, PageResult},
     session::SignedInUser,
     text::{ago, elapsed, short_id, thousands, url_parts},
 };
@@ -99,7 +99,7 @@ struct UnhealthyWebhook {
     label: Option<Label>,
 }
 
-pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: SignedInUser) -> PageResult {
     let (keys, unhealthy, webhooks) = user
         .ask(async |owner| {
             let (keys, unhealthy) = (owner.keys().await?, owner.unhealthy_webhooks().await?);
@@ -149,14 +149,7 @@ async fn first_steps(
 }
 
 async fn has_sent(user: &SignedInUser) -> Result<bool, PageResponse> {
-    let newest = ListSent {
-        recipient: None,
-        thread: None,
-        since: None,
-        until: None,
-        limit: 1,
-        cursor: None,
-    };
+    let newest = ListSent { limit: 1, ..ListSent::default() };
     let log = user.ask(async move |owner: &Owner<'_>| owner.sent(None, newest, None).await).await?;
     Ok(!log.entries.is_empty())
 }

@@ -10,7 +10,7 @@ use super::account::SecretsPage;
 use crate::{
     dashboard::{
         forms::{Draft, Form, Rejection, SingleUse},
-        response::{Flash, Frame, PageResponse},
+        response::{Flash, Frame, PageResponse, PageResult},
     },
     state::WebState,
 };
@@ -30,7 +30,7 @@ pub(crate) async fn submit(
     app: web::Data<WebState>,
     request: HttpRequest,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let recovery = Recovery {
         account_id: form.text("account_id").to_owned(),
         recovery_code: form.text("recovery_code").to_owned(),

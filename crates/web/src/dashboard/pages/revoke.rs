@@ -2,31 +2,27 @@
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use sealpost_domain::KeyStatus;
+use sealpost_domain::{ApiKeyId, KeyStatus};
 use sealpost_service::{KeyPage, KeyStanding, PendingCount};
 
-use super::key_of;
+use super::id_of;
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse},
-    response::{Flash, PageResponse},
+    forms::{Draft, Form, FormFault, SingleUse, respond},
+    response::{Flash, PageResponse, PageResult},
     session::{EndingUser, SignedInUser},
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/revoke.html")]
 struct RevokePage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     key: &'a KeyStanding,
     pending: PendingCount,
     needs_secret: bool,
     draft: Draft<'a>,
 }
 
-pub(crate) async fn show(
-    ending: EndingUser,
-    key: web::Path<String>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(ending: EndingUser, key: web::Path<String>) -> PageResult {
     ending
         .run(|user| async move {
             let view = load(&user, &key).await?;
@@ -44,61 +40,54 @@ pub(crate) async fn submit(
     key: web::Path<String>,
     request: HttpRequest,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     ending
         .run(|user| async move {
-            user.check(&form)?;
-            let id = key_of(&user, &key)?;
-            if form.text("typed") != id.to_string() {
-                let rejection =
-                    Rejection::field("typed", "The typed key does not match. Nothing was revoked.");
-                return reject(&user, &key, Draft::rejected(&form, &rejection)).await;
-            }
-            let owner = match user.confirm(&request, &form).await? {
-                Ok(owner) => owner,
-                Err(rejection) => {
-                    return reject(&user, &key, Draft::rejected(&form, &rejection)).await;
-                }
-            };
-            match user.app.api.sealpost.accounts.revoke_key(owner, id).await {
-                Ok(_) => {
-                    let page = format!("/dashboard/keys/{id}");
-                    let result = Flash::notice(&page, "The identity is revoked.");
-                    Ok(SingleUse::record(&user.app, &form, result).await)
-                }
-                // The form may have been sent twice. A second revocation fails, and the browser then gets the response
-                // to the first form.
-                Err(error) => {
-                    let first = SingleUse::earlier(&user.app, &form).await;
-                    let first = first.map(|first| first.redirect(&user.app));
-                    first.ok_or_else(|| user.error_response(&error))
-                }
-            }
+            let again =
+                async |draft: Draft<'_>| page(&user, &load(&user, &key).await?, draft).await;
+            let result = perform(&user, &key, &request, &form).await;
+            respond(&form, result, again).await
         })
         .await
 }
 
+async fn perform(
+    user: &SignedInUser,
+    key: &str,
+    request: &HttpRequest,
+    form: &Form,
+) -> Result<PageResponse, FormFault> {
+    user.check(form)?;
+    let id: ApiKeyId = id_of(user, key)?;
+    if form.text("typed") != id.to_string() {
+        let text = "The typed key does not match. Nothing was revoked.";
+        return Err(FormFault::field("typed", text));
+    }
+    let owner = user.confirm(request, form).await?;
+    match user.app.api.sealpost.accounts.revoke_key(owner, id).await {
+        Ok(_) => {
+            let page = format!("/dashboard/keys/{id}");
+            let result = Flash::notice(&page, "The identity is revoked.");
+            Ok(SingleUse::record(&user.app, form, result).await)
+        }
+        // The form may have been sent twice. A second revocation fails, and the browser then gets the response to the
+        // first form.
+        Err(error) => {
+            let first = SingleUse::earlier(&user.app, form).await;
+            let first = first.map(|first| first.redirect(&user.app));
+            first.ok_or_else(|| user.error_response(&error).into())
+        }
+    }
+}
+
 async fn load(user: &SignedInUser, key: &str) -> Result<KeyPage, PageResponse> {
-    let id = key_of(user, key)?;
+    let id = id_of(user, key)?;
     user.ask(async move |owner| owner.key(&id).await).await
 }
 
-async fn reject(
-    user: &SignedInUser,
-    key: &str,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
-    page(user, &load(user, key).await?, draft).await
-}
-
-async fn page(
-    user: &SignedInUser,
-    view: &KeyPage,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
+async fn page(user: &SignedInUser, view: &KeyPage, draft: Draft<'_>) -> PageResult {
     let main = RevokePage {
-        base: user.base(),
-        form_token: &user.form_token,
+        user,
         key: &view.standing,
         pending: view.pending,
         needs_secret: user.needs_secret().await?,

@@ -5,7 +5,7 @@ use actix_web::HttpRequest;
 use sealpost_domain::{ApiKeyId, KeyStatus};
 use sealpost_service::KeyStanding;
 
-use super::{identity::IdentityHead, key_of};
+use super::{id_of, identity::IdentityHead};
 use crate::dashboard::{response::PageResponse, session::SignedInUser, text::short_id};
 
 /// The identities whose entries a page lists.
@@ -33,7 +33,7 @@ impl Scope {
             let keys = user.ask(async |owner| Ok(owner.keys().await?.first)).await?;
             return Ok(Self { keys, is_tab: false, chosen: chosen.parse().ok() });
         };
-        let id = key_of(user, key)?;
+        let id = id_of(user, key)?;
         let key = user.ask(async |owner| owner.standing(&id).await).await?;
         Ok(Self::of_tab(key))
     }

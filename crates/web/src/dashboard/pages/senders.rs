@@ -7,10 +7,10 @@ use askama::Template;
 use sealpost_domain::{AcceptPolicy, ApiKeyId, KeyStatus, ReceiptPolicy};
 use sealpost_service::{Actor, Correspondent, KeyStanding, PolicyChange, PolicyView, Sealpost};
 
-use super::{identity::IdentityHead, key_of};
+use super::{id_of, identity::IdentityHead};
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection},
-    response::{Flash, PageResponse},
+    forms::{Draft, Form, FormFault, respond},
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
     text::{handle_of, name_of},
 };
@@ -18,8 +18,7 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/senders.html")]
 struct SendersPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     head: IdentityHead<'a>,
     key: &'a KeyStanding,
     policy: &'a PolicyView,
@@ -43,53 +42,39 @@ impl SenderList<'_> {
     }
 }
 
-pub(crate) async fn show(
-    user: SignedInUser,
-    key: web::Path<String>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(user: SignedInUser, key: web::Path<String>) -> PageResult {
     page(&user, &key, Draft::default()).await
 }
 
 /// Changes the policy and shows the senders again.
-pub(crate) async fn submit(
-    user: SignedInUser,
-    path: web::Path<String>,
-    form: Form,
-) -> Result<PageResponse, PageResponse> {
-    user.check(&form)?;
-    let id = key_of(&user, &path)?;
-    let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.frame()))?;
-    let is_empty = change.is_empty();
-    if is_empty && form.text("do") != "accept" {
-        let rejection = Rejection::field(form.text("do"), NO_NAME);
-        return page(&user, &path, Draft::rejected(&form, &rejection)).await;
-    }
-    let change = async |sealpost: &Sealpost, actor: &Actor| {
-        sealpost.accounts.set_policy(actor, change).await
+pub(crate) async fn submit(user: SignedInUser, path: web::Path<String>, form: Form) -> PageResult {
+    let result = async {
+        user.check(&form)?;
+        let id = id_of(&user, &path)?;
+        let change = change_of(&form);
+        let change = change.ok_or_else(|| PageResponse::unreadable_form(user.frame()))?;
+        let text = match form.text("do") {
+            "accept" if change.is_empty() => "Nothing was changed.",
+            "accept" => "The settings are saved.",
+            list if change.is_empty() => return Err(FormFault::field(list, NO_NAME)),
+            _ => "The list of senders is changed.",
+        };
+        let change = async |sealpost: &Sealpost, actor: &Actor| {
+            sealpost.accounts.set_policy(actor, change).await
+        };
+        match user.act(&id, change).await? {
+            Ok(_) => {
+                let page = format!("/dashboard/keys/{path}/senders");
+                Ok(Flash::notice(&page, text).redirect(&user.app))
+            }
+            Err(error) => Err(user.rejection(&error)?.into()),
+        }
     };
-    match user.act(&id, change).await? {
-        Ok(_) => {
-            let page = format!("/dashboard/keys/{path}/senders");
-            let text = match form.text("do") {
-                _ if is_empty => "Nothing was changed.",
-                "accept" => "The settings are saved.",
-                _ => "The list of senders is changed.",
-            };
-            Ok(Flash::notice(&page, text).redirect(&user.app))
-        }
-        Err(error) => {
-            let rejection = user.rejection(&error)?;
-            page(&user, &path, Draft::rejected(&form, &rejection)).await
-        }
-    }
+    respond(&form, result.await, async |draft| page(&user, &path, draft).await).await
 }
 
-async fn page(
-    user: &SignedInUser,
-    key: &str,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
-    let id = key_of(user, key)?;
+async fn page(user: &SignedInUser, key: &str, draft: Draft<'_>) -> PageResult {
+    let id = id_of(user, key)?;
     let view = user.ask(async move |owner| owner.key(&id).await).await?;
     let (key, policy) = (&view.standing, &view.policy);
     let listed = [&*policy.allowed, &*policy.blocked].concat();
@@ -102,8 +87,7 @@ async fn page(
         senders: named(senders, &names),
     };
     let main = SendersPage {
-        base: user.base(),
-        form_token: &user.form_token,
+        user,
         head: IdentityHead::new(user, key, "/senders"),
         key,
         policy,

@@ -10,13 +10,13 @@ use sealpost_service::{
 use serde::Deserialize;
 
 use super::{
+    id_of,
     identity::IdentityHead,
-    key_of,
     scope::{Scope, tab_of},
 };
 use crate::dashboard::{
     forms::Rejection,
-    response::PageResponse,
+    response::{PageResponse, PageResult},
     session::SignedInUser,
     text::{ago, handle_of, name_of, short_id, what_state, when},
 };
@@ -24,8 +24,7 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/sent.html")]
 struct SentPage<'a> {
-    base: &'a str,
-    base_url: &'a str,
+    user: &'a SignedInUser,
     now: Timestamp,
     /// The path of the page.
     path: String,
@@ -50,22 +49,17 @@ struct ReceiptPage<'a> {
 
 /// The query parameters of the page. An empty parameter counts as absent.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct SentFilter {
     /// The identity whose envelopes are listed. Only for the list of the account. Empty lists the envelopes of all
     /// identities.
-    #[serde(default)]
     identity: String,
     /// An API key or a handle.
-    #[serde(default)]
     recipient: String,
-    #[serde(default)]
     thread: String,
-    #[serde(default)]
     state: String,
     /// A day in UTC as browsers send it, such as `2027-01-31`.
-    #[serde(default)]
     day: String,
-    #[serde(default)]
     cursor: String,
 }
 
@@ -117,17 +111,15 @@ pub(crate) async fn show(
     user: SignedInUser,
     request: HttpRequest,
     query: web::Query<SentFilter>,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
     let (log, problem) = match query.list() {
         Ok(list) => read(&user, scope.key(), list, ReceiptState::from_name(&query.state)).await?,
         Err(problem) => (None, Some(problem)),
     };
-    let SentLog { entries, next, has_more_keys } =
-        log.unwrap_or(SentLog { entries: Vec::new(), next: None, has_more_keys: false });
+    let SentLog { entries, next, has_more_keys } = log.unwrap_or_default();
     let main = SentPage {
-        base: user.base(),
-        base_url: &user.site().base_url,
+        user: &user,
         now: user.app.api.clock.now(),
         path: format!("{}/sent", scope.path()),
         head: scope.head(&user, "/sent"),
@@ -145,9 +137,9 @@ pub(crate) async fn show(
 pub(crate) async fn show_receipt(
     user: SignedInUser,
     path: web::Path<(String, String)>,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let (key, envelope) = path.into_inner();
-    let id = key_of(&user, &key)?;
+    let id = id_of(&user, &key)?;
     let (key, (receipt, recipient)) = user
         .ask(async move |owner| {
             Ok((owner.standing(&id).await?, owner.receipt(&id, envelope).await?))

@@ -11,7 +11,6 @@ use crate::{
     dashboard::{
         forms::{Draft, Form, Rejection},
         response::{Flash, Frame, PageResponse},
-        session::cookie,
     },
     html::Notice,
     state::WebState,
@@ -27,12 +26,11 @@ struct SignInPage<'a> {
 
 /// The query string of the page.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct SignInQuery {
     /// The page to return to after the sign-in.
-    #[serde(default)]
     next: String,
     /// Not empty if the session had ended before a form was sent.
-    #[serde(default)]
     ended: String,
 }
 
@@ -60,7 +58,7 @@ pub(crate) async fn submit(
     };
     match log_in(&app.api, &request, login).await {
         Ok(session) => PageResponse::redirect(&app.site, next)
-            .with_cookie(&cookie::session(&app).with_value(session.session_token)),
+            .with_cookie(&app.session_cookie().with_value(session.session_token)),
         Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
             PageResponse::service_error(Frame::public(&app.site), &error)
         }

@@ -8,8 +8,8 @@ use sealpost_domain::{KeyStatus, Label, Refusal, TokenScope};
 use sealpost_service::{ApiTokenView, CreateApiToken, KeyStanding};
 
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse},
-    response::{Flash, PageResponse},
+    forms::{Draft, Form, Rejection, SingleUse, respond},
+    response::{Flash, PageResponse, PageResult},
     session::{EndingUser, SignedInUser},
     text::when,
 };
@@ -17,8 +17,7 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/tokens.html")]
 struct TokensPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     tokens: Vec<ApiTokenView>,
     keys: Vec<KeyStanding>,
     needs_secret: bool,
@@ -34,44 +33,27 @@ struct TokenPage<'a> {
     result: &'a Flash,
 }
 
-pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(ending: EndingUser) -> PageResult {
     ending.run(|user| async move { page(&user, Draft::default()).await }).await
 }
 
 /// Creates a token, and redirects to the page that shows it.
-pub(crate) async fn create(
-    user: SignedInUser,
-    request: HttpRequest,
-    form: Form,
-) -> Result<PageResponse, PageResponse> {
-    user.check(&form)?;
-    let create = match token_of(&form) {
-        Ok(create) => create,
-        Err(rejection) => return page(&user, Draft::rejected(&form, &rejection)).await,
+pub(crate) async fn create(user: SignedInUser, request: HttpRequest, form: Form) -> PageResult {
+    let result = async {
+        user.check(&form)?;
+        let create = token_of(&form)?;
+        let owner = user.confirm(&request, &form).await?;
+        let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+        let created = user.app.api.sealpost.accounts.create_api_token(owner, create).await;
+        let created = single_use.unless_refused(&user, created).await?;
+        let page = format!("/dashboard/tokens/{}", created.token_id);
+        Ok(single_use.done(Flash::notice(&page, "").show_once("token", created.token)).await)
     };
-    let owner = match user.confirm(&request, &form).await? {
-        Ok(owner) => owner,
-        Err(rejection) => return page(&user, Draft::rejected(&form, &rejection)).await,
-    };
-    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    match user.app.api.sealpost.accounts.create_api_token(owner, create).await {
-        Ok(created) => {
-            let page = format!("/dashboard/tokens/{}", created.token_id);
-            Ok(single_use.done(Flash::notice(&page, "").show_once("token", created.token)).await)
-        }
-        Err(error) => {
-            let rejection = user.rejection(&error)?;
-            single_use.release().await?;
-            page(&user, Draft::rejected(&form, &rejection)).await
-        }
-    }
+    respond(&form, result.await, async |draft| page(&user, draft).await).await
 }
 
 /// Shows a token. The text of the token is shown once.
-pub(crate) async fn show_token(
-    user: SignedInUser,
-    id: web::Path<String>,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show_token(user: SignedInUser, id: web::Path<String>) -> PageResult {
     let tokens = tokens_of(&user).await?;
     let token = tokens.iter().find(|token| token.token_id.to_string() == *id);
     let token = token.ok_or_else(|| PageResponse::not_found(user.frame()))?;
@@ -79,11 +61,7 @@ pub(crate) async fn show_token(
     Ok(PageResponse::ok(user.frame(), token.name.as_str(), &main))
 }
 
-pub(crate) async fn revoke(
-    ending: EndingUser,
-    token: web::Path<String>,
-    form: Form,
-) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn revoke(ending: EndingUser, token: web::Path<String>, form: Form) -> PageResult {
     ending
         .run(|user| async move {
             user.check(&form)?;
@@ -133,13 +111,12 @@ fn token_of(form: &Form) -> Result<CreateApiToken, Rejection> {
     })
 }
 
-async fn page(user: &SignedInUser, draft: Draft<'_>) -> Result<PageResponse, PageResponse> {
+async fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResult {
     let tokens = tokens_of(user).await?;
     let keys = user.ask(async |owner| Ok(owner.keys().await?.first)).await?;
     let keys = keys.into_iter().filter(|key| key.status != KeyStatus::Revoked).collect();
     let needs_secret = user.needs_secret().await?;
-    let (base, form_token) = (user.base(), &*user.form_token);
-    let main = TokensPage { base, form_token, tokens, keys, needs_secret, draft };
+    let main = TokensPage { user, tokens, keys, needs_secret, draft };
     Ok(PageResponse::of_form(user.frame(), "API tokens", draft, &main))
 }
 

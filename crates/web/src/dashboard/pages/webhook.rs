@@ -15,26 +15,25 @@ pub(crate) use actions::act;
 pub(super) use actions::refused;
 
 use super::{
-    key_of,
+    id_of,
     logged_event::{LoggedDelivery, events_of},
     scope::Scope,
 };
 use crate::dashboard::{
     charts::{ChartDay, DayChart, Sparkline},
     health::{WebhookCard, WebhookState},
-    response::{Flash, PageResponse},
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
     text::{
-        ago, attempt_result, day, elapsed, failure, handle_of, name_of, name_parts, short_id,
-        thousands, url_parts, when, why_no_attempt, why_no_change,
+        ago, attempt_result, day, elapsed, failure, handle_of, name_of, name_parts, query_string,
+        short_id, thousands, url_parts, when, why_no_attempt, why_no_change,
     },
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/webhook.html")]
 struct WebhookPage<'a> {
-    base: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     key: &'a KeyStanding,
     scope: &'a Scope,
     now: Timestamp,
@@ -74,22 +73,19 @@ struct StateFilter {
 
 /// The query parameters of the page. An empty parameter counts as absent.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct DeliveryQuery {
-    #[serde(default)]
     state: String,
-    #[serde(default)]
     cursor: String,
 }
 
 impl DeliveryQuery {
     /// Returns the query string of this page of the log: the present filter, and the position of the page.
     fn position(&self) -> String {
-        let state = DeliveryState::from_name(&self.state);
-        let state = state.map(|state| format!("state={}", state.as_str()));
-        let cursor = self.cursor.parse::<EventLogCursor>().ok();
-        let cursor = cursor.map(|cursor| format!("cursor={cursor}"));
-        let members: Vec<_> = state.into_iter().chain(cursor).collect();
-        if members.is_empty() { String::new() } else { format!("?{}", members.join("&")) }
+        let state = DeliveryState::from_name(&self.state).map_or("", DeliveryState::as_str);
+        let cursor = self.cursor.parse::<EventLogCursor>();
+        let cursor = cursor.map(|cursor| cursor.to_string()).unwrap_or_default();
+        query_string(&[("state", state), ("cursor", cursor.as_str())])
     }
 }
 
@@ -97,9 +93,9 @@ pub(crate) async fn show(
     user: SignedInUser,
     path: web::Path<(String, String)>,
     query: web::Query<DeliveryQuery>,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let (key, webhook_id) = path.into_inner();
-    let id = key_of(&user, &key)?;
+    let id = id_of(&user, &key)?;
     let state = DeliveryState::from_name(&query.state);
     let position = query.position();
     let (key, report, times, log) = user
@@ -125,8 +121,7 @@ pub(crate) async fn show(
         return Err(PageResponse::not_found(user.frame()));
     };
     let main = WebhookPage {
-        base: user.base(),
-        form_token: &user.form_token,
+        user: &user,
         key,
         scope: &scope,
         now: user.app.api.clock.now(),
@@ -168,9 +163,9 @@ fn times_chart(times: &ResponseTimes) -> DayChart {
 pub(crate) async fn show_secret(
     user: SignedInUser,
     path: web::Path<(String, String)>,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let (key, webhook_id) = path.into_inner();
-    let id = key_of(&user, &key)?;
+    let id = id_of(&user, &key)?;
     let (key, report) = user
         .ask(async |owner| Ok((owner.standing(&id).await?, owner.webhook(&id, &webhook_id).await?)))
         .await?;

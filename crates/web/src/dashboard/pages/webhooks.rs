@@ -1,16 +1,18 @@
-//! The webhooks of an identity, and the form that registers another.
+//! The webhooks of an identity, and the form that registers another. Also the list of the webhooks of all identities.
 
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{Description, EventKind, KeyStatus, Timestamp};
-use sealpost_service::{Actor, KeyStanding, Register, Registered, Sealpost, WaitingChoice};
+use sealpost_service::{
+    Actor, KeyStanding, Register, Registered, Sealpost, Truncated, WaitingChoice, WebhookView,
+};
 
-use super::{identity::IdentityHead, key_of};
+use super::{id_of, identity::IdentityHead, scope::Scope};
 use crate::dashboard::{
     charts::Sparkline,
-    forms::{Draft, Form, Rejection, SingleUse},
-    health::{WebhookCard, WebhookState},
-    response::{Flash, PageResponse},
+    forms::{Draft, Form, Rejection, SingleUse, respond},
+    health::{WebhookCard, WebhookState, state_of, why_unhealthy},
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
     text::{ago, elapsed, failure, thousands, url_parts},
 };
@@ -18,9 +20,7 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/webhooks.html")]
 struct WebhooksPage<'a> {
-    base: &'a str,
-    base_url: &'a str,
-    form_token: &'a str,
+    user: &'a SignedInUser,
     head: IdentityHead<'a>,
     key: &'a KeyStanding,
     now: Timestamp,
@@ -30,10 +30,28 @@ struct WebhooksPage<'a> {
     draft: Draft<'a>,
 }
 
-pub(crate) async fn show(
-    user: SignedInUser,
-    key: web::Path<String>,
-) -> Result<PageResponse, PageResponse> {
+/// The webhooks of all identities of the account.
+#[derive(Template)]
+#[template(path = "dashboard/account_webhooks.html")]
+struct AccountWebhooksPage<'a> {
+    user: &'a SignedInUser,
+    now: Timestamp,
+    scope: Scope,
+    webhooks: Truncated<WebhookView>,
+}
+
+pub(crate) async fn show_all(user: SignedInUser) -> PageResult {
+    let scope = Scope::load(&user, None, "").await?;
+    let main = AccountWebhooksPage {
+        user: &user,
+        now: user.app.api.clock.now(),
+        scope,
+        webhooks: user.ask(async |owner| owner.account_webhooks().await).await?,
+    };
+    Ok(PageResponse::ok(user.frame(), "Webhooks", &main))
+}
+
+pub(crate) async fn show(user: SignedInUser, key: web::Path<String>) -> PageResult {
     page(&user, &key, Draft::default()).await
 }
 
@@ -42,35 +60,28 @@ pub(crate) async fn register(
     user: SignedInUser,
     path: web::Path<String>,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
-    user.check(&form)?;
-    let id = key_of(&user, &path)?;
-    let events = match events_of(&user, &form) {
-        Ok(events) => events,
-        Err(rejection) => return page(&user, &path, Draft::rejected(&form, &rejection)).await,
+) -> PageResult {
+    let result = async {
+        user.check(&form)?;
+        let id = id_of(&user, &path)?;
+        let skips = form.text("waiting") == "skip";
+        let input = Register {
+            url: form.text("url").to_owned(),
+            events: events_of(&user, &form)?,
+            description: description_of(&form)?,
+            waiting: if skips { WaitingChoice::Skip } else { WaitingChoice::Deliver },
+        };
+        let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
+        let register = async |sealpost: &Sealpost, actor: &Actor| {
+            sealpost.webhooks.register(actor, input).await
+        };
+        let registered = single_use.unless_refused(&user, user.act(&id, register).await?).await?;
+        let Registered { webhook_id, secret, warning, .. } = registered;
+        let page = format!("/dashboard/keys/{path}/webhooks/{webhook_id}/secret");
+        let result = Flash::notice(&page, with_warning("The webhook is registered.", warning));
+        Ok(single_use.done(result.show_once("secret", secret)).await)
     };
-    let waiting =
-        if form.text("waiting") == "skip" { WaitingChoice::Skip } else { WaitingChoice::Deliver };
-    let description = match description_of(&form) {
-        Ok(description) => description,
-        Err(rejection) => return page(&user, &path, Draft::rejected(&form, &rejection)).await,
-    };
-    let input = Register { url: form.text("url").to_owned(), events, description, waiting };
-    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    let register =
-        async |sealpost: &Sealpost, actor: &Actor| sealpost.webhooks.register(actor, input).await;
-    match user.act(&id, register).await? {
-        Ok(Registered { webhook_id, secret, warning, .. }) => {
-            let page = format!("/dashboard/keys/{path}/webhooks/{webhook_id}/secret");
-            let result = Flash::notice(&page, with_warning("The webhook is registered.", warning));
-            Ok(single_use.done(result.show_once("secret", secret)).await)
-        }
-        Err(error) => {
-            let rejection = user.rejection(&error)?;
-            single_use.release().await?;
-            page(&user, &path, Draft::rejected(&form, &rejection)).await
-        }
-    }
+    respond(&form, result.await, async |draft| page(&user, &path, draft).await).await
 }
 
 /// Returns the kinds of events that the user selected for a new webhook. If the service has only one kind, the form has
@@ -100,19 +111,13 @@ pub(super) fn with_warning(result: &str, warning: Option<String>) -> String {
     }
 }
 
-async fn page(
-    user: &SignedInUser,
-    key: &str,
-    draft: Draft<'_>,
-) -> Result<PageResponse, PageResponse> {
-    let id = key_of(user, key)?;
+async fn page(user: &SignedInUser, key: &str, draft: Draft<'_>) -> PageResult {
+    let id = id_of(user, key)?;
     let (key, webhooks) = user
         .ask(async |owner| Ok((owner.standing(&id).await?, owner.webhooks(&id).await?)))
         .await?;
     let main = WebhooksPage {
-        base: user.base(),
-        base_url: &user.site().base_url,
-        form_token: &user.form_token,
+        user,
         head: IdentityHead::new(user, &key, "/webhooks"),
         key: &key,
         now: user.app.api.clock.now(),

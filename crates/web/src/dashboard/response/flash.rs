@@ -2,14 +2,16 @@
 //! with that page deletes the cookie. So a reload sends no form again and shows no secret again. The result is not in
 //! the URL, so a link cannot make a page show a false result.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    future::{Ready, ready},
+};
 
 use actix_web::{FromRequest, HttpRequest, cookie::Cookie, dev::Payload, http::StatusCode};
 use serde::{Deserialize, Serialize};
 
 use super::{PageResponse, web_state};
 use crate::{
-    dashboard::session::cookie,
     host_cookie::HostCookie,
     html::{Notice, SiteAddress},
     state::WebState,
@@ -31,20 +33,20 @@ impl Flash {
     }
 
     /// Creates a result that the page at `path` shows as a success or as a failure.
-    pub(in crate::dashboard) fn outcome(path: &str, outcome: Result<String, String>) -> Self {
+    pub(crate) fn outcome(path: &str, outcome: Result<String, String>) -> Self {
         let is_failure = outcome.is_err();
         let notice = outcome.unwrap_or_else(|problem| problem);
         Self { is_failure, ..Self::notice(path, notice) }
     }
 
     /// Adds a value that the page shows once, such as a secret.
-    pub(in crate::dashboard) fn show_once(mut self, name: &str, value: impl Into<String>) -> Self {
+    pub(crate) fn show_once(mut self, name: &str, value: impl Into<String>) -> Self {
         self.shown_once.insert(name.to_owned(), value.into());
         self
     }
 
     /// Returns the path of the page that shows the result, with its query and fragment.
-    pub(in crate::dashboard) fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
@@ -54,13 +56,13 @@ impl Flash {
     }
 
     /// Returns a value that is shown once. `None` if the page was reloaded, or not reached from a form.
-    pub(in crate::dashboard) fn value(&self, name: &str) -> Option<&str> {
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.shown_once.get(name).map(String::as_str)
     }
 
     /// Redirects to the page of the dashboard that shows the result.
-    pub(in crate::dashboard) fn redirect(&self, app: &WebState) -> PageResponse {
-        self.redirect_with(&app.site, cookie::result(app))
+    pub(crate) fn redirect(&self, app: &WebState) -> PageResponse {
+        self.redirect_with(&app.site, app.result_cookie())
     }
 
     /// Redirects to the page that shows the result.
@@ -90,7 +92,7 @@ impl Flash {
     /// status 200 and the result is for the requested page. Otherwise returns `None`, so that a later response can show
     /// the result.
     pub(super) fn deletion(request: &HttpRequest, status: StatusCode) -> Option<Cookie<'static>> {
-        let cookie = cookie::result(&*web_state(request).ok()?);
+        let cookie = web_state(request).ok()?.result_cookie();
         let is_shown = status == StatusCode::OK && Self::read(cookie, request).is_some();
         is_shown.then(|| cookie.deletion())
     }
@@ -98,12 +100,10 @@ impl Flash {
 
 impl FromRequest for Flash {
     type Error = PageResponse;
-    type Future = std::future::Ready<Result<Self, PageResponse>>;
+    type Future = Ready<Result<Self, PageResponse>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let app = web_state(request);
-        std::future::ready(
-            app.map(|app| Self::read(cookie::result(&app), request).unwrap_or_default()),
-        )
+        ready(app.map(|app| Self::read(app.result_cookie(), request).unwrap_or_default()))
     }
 }

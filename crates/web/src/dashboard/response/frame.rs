@@ -4,25 +4,25 @@ use askama::Template;
 
 use crate::{
     assets,
-    html::{Layout, LayoutExtras, Nav, NavLink, Notice, Sidebar, SiteAddress, current_link},
+    html::{Layout, NavLink, Notice, Sidebar, SiteAddress, current_link},
 };
 
 /// The layout of a dashboard page, for a browser with or without a session.
 #[derive(Clone, Copy)]
-pub(in crate::dashboard) struct Frame<'a> {
-    pub(in crate::dashboard) site: &'a SiteAddress,
+pub(crate) struct Frame<'a> {
+    pub(crate) site: &'a SiteAddress,
     /// `None` if the user is not signed in.
-    pub(in crate::dashboard) session: Option<FrameSession<'a>>,
-    pub(in crate::dashboard) notice: Notice<'a>,
+    pub(crate) session: Option<FrameSession<'a>>,
+    pub(crate) notice: Notice<'a>,
 }
 
 /// The session of the signed-in user, for the layout.
 #[derive(Clone, Copy)]
-pub(in crate::dashboard) struct FrameSession<'a> {
-    pub(in crate::dashboard) form_token: &'a str,
-    pub(in crate::dashboard) account: &'a str,
+pub(crate) struct FrameSession<'a> {
+    pub(crate) form_token: &'a str,
+    pub(crate) account: &'a str,
     /// The path of the page, which decides the current item of the sidebar.
-    pub(in crate::dashboard) path: &'a str,
+    pub(crate) path: &'a str,
 }
 
 /// The account, and the button to sign out. The button is a form, because following a link must not end a session.
@@ -36,7 +36,7 @@ struct SignOut<'a> {
 
 impl<'a> Frame<'a> {
     /// Returns the layout for browsers that are not signed in.
-    pub(in crate::dashboard) fn public(site: &'a SiteAddress) -> Self {
+    pub(crate) fn public(site: &'a SiteAddress) -> Self {
         Self { site, session: None, notice: Notice::default() }
     }
 
@@ -47,7 +47,8 @@ impl<'a> Frame<'a> {
         let sign_out = session.map(|FrameSession { form_token, account, .. }| {
             SignOut { base, form_token, account }.render().unwrap_or_default()
         });
-        let extras = LayoutExtras {
+        let layout = Layout {
+            current: "/dashboard",
             stylesheet: Some(&assets::DASHBOARD.name),
             sidebar: session.map(|session| Sidebar {
                 label: "Dashboard",
@@ -57,8 +58,9 @@ impl<'a> Frame<'a> {
             // Rendering writes into memory, so it does not fail.
             nav_end: sign_out.unwrap_or_default(),
             notice,
+            ..Layout::new(site, title)
         };
-        Layout { site, title, nav: &Nav::SITE, current: "/dashboard" }.render_with(main, &extras)
+        layout.render(main)
     }
 }
 

@@ -3,15 +3,15 @@
 use actix_web::http::header::HeaderValue;
 
 /// A file of the repository, compiled into the binary.
-pub(in crate::docs) struct SourceFile {
+pub(crate) struct SourceFile {
     /// The path in the repository. It begins with `docs/`.
-    pub(in crate::docs) path: &'static str,
-    pub(in crate::docs) text: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
 }
 
 impl SourceFile {
     /// Returns the content type by the extension. Source code is plain text, so that browsers show it.
-    pub(in crate::docs) fn content_type(&self) -> HeaderValue {
+    pub(crate) fn content_type(&self) -> HeaderValue {
         let (_, extension) = self.path.rsplit_once('.').unwrap_or_default();
         HeaderValue::from_static(match extension {
             "json" => "application/json",
@@ -41,7 +41,7 @@ macro_rules! file {
 }
 
 /// All files, sorted by path.
-pub(in crate::docs) const FILES: &[SourceFile] = &[
+pub(crate) const FILES: &[SourceFile] = &[
     file!("examples/calling/python/calls.py"),
     file!("examples/calling/rust/calls.rs"),
     file!("examples/calling/typescript/calls.mts"),

@@ -14,18 +14,15 @@ use crate::{docs::markup, html::SiteAddress};
 pub(super) struct RenderedGuide {
     pub(super) html: String,
     pub(super) headings: Vec<Heading>,
-    /// The links whose target is not a page of the service. A test checks that no guide has such a link.
-    #[cfg_attr(not(test), expect(dead_code, reason = "only the tests read it"))]
-    pub(super) dead_links: Vec<String>,
 }
 
 /// A heading of a guide.
-pub(in crate::docs) struct Heading {
-    pub(in crate::docs) level: HeadingLevel,
-    pub(in crate::docs) id: String,
-    pub(in crate::docs) text: String,
+pub(crate) struct Heading {
+    pub(crate) level: HeadingLevel,
+    pub(crate) id: String,
+    pub(crate) text: String,
     /// The beginning of the text below the heading, without code blocks.
-    pub(in crate::docs) excerpt: String,
+    pub(crate) excerpt: String,
 }
 
 /// Renders a guide for the service at `site`. The links and commands of the guide get the address of this service.
@@ -34,15 +31,6 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
     let base = &site.base_path;
     let mut ids = headings.iter();
     let mut events = Vec::new();
-    let mut dead_links = Vec::new();
-    let mut rewritten = |link: &CowStr<'_>| match links::target(guide.source, link) {
-        Some(target) if target.starts_with('/') => format!("{base}{target}").into(),
-        Some(target) => target.into(),
-        None => {
-            dead_links.push(link.to_string());
-            CowStr::Borrowed("#")
-        }
-    };
     let titles = headings.iter().map(|heading| heading.text.as_str()).collect::<Vec<_>>();
     for event in addresses::replace(parser(guide.markdown), &titles, &site.base_url) {
         match event {
@@ -55,11 +43,11 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
                 events.push(Event::Html(format!("<{level} id=\"{id}\">").into()));
             }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                let dest_url = rewritten(&dest_url);
+                let dest_url = rewritten(guide, base, dest_url);
                 events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
             }
             Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-                let dest_url = rewritten(&dest_url);
+                let dest_url = rewritten(guide, base, dest_url);
                 events.push(Event::Html(narrow_picture(&dest_url).into()));
                 events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
             }
@@ -76,7 +64,16 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
     html::push_html(&mut html, code_blocks::render(tables::render(events)).into_iter());
     // In Markdown, a table without headings has a header row with empty cells. Renders these cells as ordinary cells.
     let html = html.replace("<th></th>", "<td></td>");
-    RenderedGuide { html, headings, dead_links }
+    RenderedGuide { html, headings }
+}
+
+/// Returns the address of a link or picture of a guide on this service. A test checks that each link has a target.
+fn rewritten<'a>(guide: &Guide, base: &str, link: CowStr<'a>) -> CowStr<'a> {
+    match links::target(guide.source, &link) {
+        Some(target) if target.starts_with('/') => format!("{base}{target}").into(),
+        Some(target) => target.into(),
+        None => link,
+    }
 }
 
 /// Returns the HTML that begins a `<picture>` element, with the drawing for narrow screens as a source. A test checks

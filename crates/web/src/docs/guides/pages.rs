@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Renders all guides and the lists. Returns the path and the HTML of each page.
-pub(in crate::docs) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
+pub(crate) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
     let mut pages: Vec<_> =
         all().enumerate().map(|(place, guide)| (guide.path(), page(site, place, guide))).collect();
     pages.push(("/docs".to_owned(), index(site)));
@@ -24,7 +24,7 @@ pub(in crate::docs) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
 }
 
 fn page(site: &SiteAddress, place: usize, guide: &Guide) -> String {
-    let RenderedGuide { html, headings, .. } = markdown::render(guide, site);
+    let RenderedGuide { html, headings } = markdown::render(guide, site);
     let contents: Vec<Heading> =
         headings.into_iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
     let main = GuidePage {
@@ -35,26 +35,14 @@ fn page(site: &SiteAddress, place: usize, guide: &Guide) -> String {
     };
     // Omits the list of headings if it has only one entry.
     let headings = if contents.len() > 1 { contents.as_slice() } else { &[] };
-    DocsLayout {
-        site,
-        title: guide.title(),
-        path: &guide.path(),
-        sidebar: &guide_sidebar(),
-        headings,
-    }
-    .render(&main)
+    let (title, path, sidebar) = (guide.title(), &guide.path(), &guide_sidebar());
+    DocsLayout { site, title, path, sidebar, headings }.render(&main)
 }
 
 fn index(site: &SiteAddress) -> String {
     let main = IndexPage { base: &site.base_path, groups: GROUPS };
-    DocsLayout {
-        site,
-        title: "Documentation",
-        path: "/docs",
-        sidebar: &guide_sidebar(),
-        headings: &[],
-    }
-    .render(&main)
+    let (title, path, sidebar) = ("Documentation", "/docs", &guide_sidebar());
+    DocsLayout { site, title, path, sidebar, headings: &[] }.render(&main)
 }
 
 fn files(site: &SiteAddress) -> String {

@@ -1,40 +1,33 @@
 //! The query parameters of an event log: its filter and its position.
 
-use sealpost_domain::{ApiKeyId, AttemptNumber, EventKind, TimeFault, Timestamp, WebhookId};
+use sealpost_domain::{ApiKeyId, AttemptNumber, EventKind, FormatFault, Timestamp, WebhookId};
 use sealpost_service::{DeliveryState, EventLogCursor, ListEvents};
 use serde::Deserialize;
 
-use crate::dashboard::session::SignedInUser;
+use crate::dashboard::{session::SignedInUser, text::query_string};
 
 /// The query parameters of the page. An empty or malformed parameter counts as absent.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct EventsQuery {
     /// Id of the event to search for.
-    #[serde(default)]
     pub(super) id: String,
     /// The identity whose events are listed. Only for the event log of the account. Empty lists the events of all
     /// identities.
-    #[serde(default)]
-    pub(in crate::dashboard::pages) identity: String,
-    #[serde(default)]
+    pub(crate) identity: String,
     pub(super) webhook: String,
-    #[serde(default)]
     pub(super) kind: String,
-    #[serde(default)]
     pub(super) state: String,
     /// A time in UTC as browsers send it, such as `2027-01-31T12:00`.
-    #[serde(default)]
     pub(super) before: String,
-    #[serde(default)]
     pub(super) cursor: String,
     /// The number of the newest attempt that the page shows. Only the address of a live stream has this parameter.
-    #[serde(default)]
     after: String,
 }
 
 impl EventsQuery {
     /// Converts the parameters to the query that the service runs for this page.
-    pub(in crate::dashboard::pages) fn list(&self) -> ListEvents {
+    pub(crate) fn list(&self) -> ListEvents {
         ListEvents {
             webhook_id: self.webhook.parse::<WebhookId>().ok(),
             kind: EventKind::from_name(&self.kind),
@@ -48,7 +41,7 @@ impl EventsQuery {
 
     /// Returns the time in the field `before`. Returns `None` if the field is empty, and an error if its text is not a
     /// time.
-    pub(super) fn before(&self) -> Result<Option<Timestamp>, TimeFault> {
+    pub(super) fn before(&self) -> Result<Option<Timestamp>, FormatFault> {
         match self.before.trim() {
             "" => Ok(None),
             // A browser sends seconds only if they are not zero.
@@ -61,39 +54,43 @@ impl EventsQuery {
 
     /// Returns the query string with the present filter, for links to other pages of the list.
     pub(super) fn filter(&self) -> String {
-        let kind = EventKind::from_name(&self.kind).map_or("", |kind| kind.as_str());
-        self.filter_of_kind(kind)
+        self.filter_with("", "")
+    }
+
+    /// Returns the query string with the present filter and one more parameter.
+    fn filter_with(&self, name: &str, value: &str) -> String {
+        let kind = EventKind::from_name(&self.kind).map_or("", EventKind::as_str);
+        self.query_string(kind, (name, value))
     }
 
     /// Returns the query string that keeps the filter, but selects another kind of event. An empty `kind` selects all
     /// kinds.
     pub(super) fn filter_of_kind(&self, kind: &str) -> String {
+        self.query_string(kind, ("", ""))
+    }
+
+    fn query_string(&self, kind: &str, further: (&str, &str)) -> String {
         let ListEvents { webhook_id, state, before, .. } = self.list();
-        let identity = self.identity.parse::<ApiKeyId>().ok();
-        let members = [
-            ("identity", identity.map(|id| id.to_string()).unwrap_or_default()),
-            ("webhook", webhook_id.map(|id| id.to_string()).unwrap_or_default()),
-            ("kind", kind.to_owned()),
-            ("state", state.map_or("", DeliveryState::as_str).to_owned()),
-            ("before", before.map(|_| self.before.trim().to_owned()).unwrap_or_default()),
-        ];
-        let members = members.iter().filter(|(_, value)| !value.is_empty());
-        let members: Vec<_> = members.map(|(name, value)| format!("{name}={value}")).collect();
-        if members.is_empty() { String::new() } else { format!("?{}", members.join("&")) }
+        let identity = self.identity.parse::<ApiKeyId>().map(|id| id.to_string());
+        let webhook = webhook_id.map(|id| id.to_string()).unwrap_or_default();
+        query_string(&[
+            ("identity", identity.unwrap_or_default().as_str()),
+            ("webhook", webhook.as_str()),
+            ("kind", kind),
+            ("state", state.map_or("", DeliveryState::as_str)),
+            ("before", before.map_or("", |_| self.before.trim())),
+            further,
+        ])
     }
 
     /// Returns the query string of this page of the list: the present filter, and the position of the page.
     pub(super) fn position(&self) -> String {
-        let filter = self.filter();
-        let separator = if filter.is_empty() { '?' } else { '&' };
-        match self.list().cursor {
-            Some(cursor) => format!("{filter}{separator}cursor={cursor}"),
-            None => filter,
-        }
+        let cursor = self.list().cursor.map(|cursor| cursor.to_string());
+        self.filter_with("cursor", &cursor.unwrap_or_default())
     }
 
     /// Returns true if the list begins with the newest attempt. Only such a list has a live stream.
-    pub(in crate::dashboard::pages) fn begins_with_newest_attempt(&self) -> bool {
+    pub(crate) fn begins_with_newest_attempt(&self) -> bool {
         let ListEvents { state, before, cursor, .. } = self.list();
         cursor.is_none() && before.is_none() && !matches!(state, Some(DeliveryState::Pending))
     }
@@ -108,25 +105,21 @@ impl EventsQuery {
         newest: Option<AttemptNumber>,
     ) -> Option<String> {
         let is_live = user.app.live.is_on() && self.begins_with_newest_attempt();
-        let (base, filter) = (user.base(), self.filter());
-        let separator = if filter.is_empty() { '?' } else { '&' };
-        let after = newest.map_or(0, |number| number.0);
-        is_live.then(|| format!("{base}{path}/live{filter}{separator}after={after}"))
+        let after = newest.map_or(0, |number| number.0).to_string();
+        let query = self.filter_with("after", &after);
+        is_live.then(|| format!("{}{path}/live{query}", user.base()))
     }
 
     /// Returns the number of the newest attempt that the browser shows. `last_event_id` is the header of a browser that
     /// opens a stream again. Returns 0 if the browser shows no attempt.
-    pub(in crate::dashboard::pages) fn newest_shown(
-        &self,
-        last_event_id: Option<&str>,
-    ) -> AttemptNumber {
+    pub(crate) fn newest_shown(&self, last_event_id: Option<&str>) -> AttemptNumber {
         let number = last_event_id.unwrap_or(&self.after).parse::<i64>();
         AttemptNumber(number.unwrap_or_default())
     }
 }
 
 /// Number of log entries on one page.
-pub(in crate::dashboard::pages) const ENTRIES_PER_PAGE: u8 = 50;
+pub(crate) const ENTRIES_PER_PAGE: u8 = 50;
 
 #[cfg(test)]
 mod tests {

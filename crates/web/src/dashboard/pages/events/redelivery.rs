@@ -6,18 +6,18 @@ use sealpost_service::{Actor, Sealpost};
 
 use crate::dashboard::{
     forms::{Form, SingleUse},
-    pages::key_of,
-    response::{Flash, PageResponse},
+    pages::id_of,
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
 };
 
 /// Sends the selected events again, and redirects to the page that shows the result. The pages of an event and of a
 /// webhook use this function. The event log calls [`send_again`] itself.
-pub(in crate::dashboard::pages) async fn send_again_and_show(
+pub(crate) async fn send_again_and_show(
     user: &SignedInUser,
     form: &Form,
     page: &str,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     let single_use = SingleUse::begin(&user.app, user.frame(), form).await?;
     match send_again(user, form).await {
         Ok(result) => Ok(single_use.done(Flash::outcome(page, result)).await),
@@ -51,7 +51,7 @@ pub(super) async fn send_again(
         let parts: Vec<_> = delivery.split(' ').map(str::to_owned).collect();
         let [key, webhook_id, envelope_id] = <[String; 3]>::try_from(parts)
             .map_err(|_malformed| PageResponse::unreadable_form(user.frame()))?;
-        let id = key_of(user, &key)?;
+        let id = id_of(user, &key)?;
         let redeliver = async |sealpost: &Sealpost, actor: &Actor| {
             sealpost.webhooks.redeliver(actor, webhook_id, envelope_id).await
         };

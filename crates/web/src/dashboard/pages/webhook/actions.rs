@@ -11,8 +11,8 @@ use sealpost_service::{Actor, Error, Limited, Recover, Sealpost, Tested, Update}
 use super::DeliveryQuery;
 use crate::dashboard::{
     forms::{Form, Rejection, SingleUse},
-    pages::{events::send_again_and_show, key_of},
-    response::{Flash, PageResponse},
+    pages::{events::send_again_and_show, id_of},
+    response::{Flash, PageResponse, PageResult},
     session::SignedInUser,
     text::{failure, thousands},
 };
@@ -23,13 +23,11 @@ pub(crate) async fn act(
     path: web::Path<(String, String)>,
     query: web::Query<DeliveryQuery>,
     form: Form,
-) -> Result<PageResponse, PageResponse> {
+) -> PageResult {
     user.check(&form)?;
     let (key, webhook_id) = path.into_inner();
-    let id = key_of(&user, &key)?;
-    let Ok(webhook_id) = webhook_id.parse::<WebhookId>().map(|id| id.to_string()) else {
-        return Err(PageResponse::not_found(user.frame()));
-    };
+    let id = id_of(&user, &key)?;
+    let webhook_id = id_of::<WebhookId>(&user, &webhook_id)?.to_string();
     let page = format!("/dashboard/keys/{key}/webhooks/{webhook_id}");
     let filtered = format!("{page}{}", query.position());
     if form.text("do") == "test" {
@@ -75,11 +73,7 @@ pub(crate) async fn act(
 
 /// Returns the response to a refused action on a webhook. `page` is the path of the webhook's page. If the webhook was
 /// deleted, for example in another tab, redirects to the list of webhooks, which shows the reason.
-pub(in crate::dashboard::pages) fn refused(
-    user: &SignedInUser,
-    page: &str,
-    error: &Error,
-) -> PageResponse {
+pub(crate) fn refused(user: &SignedInUser, page: &str, error: &Error) -> PageResponse {
     match error.refusal() {
         Some(Refusal::WebhookNotFound) => {
             Flash::outcome(list_of(page), Err(DELETED.to_owned())).redirect(&user.app)
