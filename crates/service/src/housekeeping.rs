@@ -3,6 +3,5 @@
 mod clock_lag;
 pub(crate) mod housekeeper;
 mod retention;
-mod stop_signal;
 pub(crate) mod task;
 mod waiting;

@@ -292,8 +292,12 @@ fn check_handle(
             return Err(Refusal::HandleTaken.into());
         }
         let limit = core.settings.revoked_handles_max;
-        let has_room = tx.count_revoked_handles(account)? < u64::from(limit);
-        return if has_room { Ok(()) } else { Err(too_many_handles(limit).into()) };
+        if tx.count_revoked_handles(account)? < u64::from(limit) {
+            return Ok(());
+        }
+        let what = "handles of revoked API keys in this account";
+        let way_out = "name one of them again, or ask the operator to release one";
+        return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
     };
     if owner.account_id != *account {
         return Err(Refusal::HandleTaken.into());
@@ -301,12 +305,4 @@ fn check_handle(
     let key = tx.find_key(&owner.api_key_id)?;
     let is_revoked = key.is_none_or(|key| key.status == KeyStatus::Revoked);
     if is_revoked { Ok(()) } else { Err(Refusal::HandleTaken.into()) }
-}
-
-fn too_many_handles(limit: u32) -> Refusal {
-    Refusal::QuotaExceeded {
-        limit,
-        what: "handles of revoked API keys in this account",
-        way_out: "name one of them again, or ask the operator to release one",
-    }
 }

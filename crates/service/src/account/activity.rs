@@ -5,7 +5,10 @@ use std::{
     fmt,
     net::IpAddr,
     str::FromStr,
-    sync::atomic::{AtomicU16, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
     time::Duration,
 };
 
@@ -138,7 +141,21 @@ impl Accounts {
         query: ListActivity,
     ) -> Result<ActivityPage, Error> {
         let account = session.account_id;
-        self.core.block(&self.core, move |core| list_activity(core, &account, &query)).await
+        let list = move |core: &Arc<Core>| {
+            let ListActivity { limit, cursor } = query;
+            let below = cursor.map(|cursor| cursor.0);
+            let wanted = limit.saturating_add(1);
+            let mut found =
+                core.store.read(|reader| reader.activity_of(&account, below.as_ref(), wanted))?;
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            let has_more = found.len() > limit;
+            found.truncate(limit);
+            let last = found.last().filter(|_| has_more);
+            let next_cursor = last.map(|entry| ActivityCursor(entry.id).to_string());
+            let entries = found.into_iter().map(ActivityView::from).collect();
+            Ok(ActivityPage { entries, next_cursor })
+        };
+        self.core.block(&self.core, list).await
     }
 
     /// Stores an activity entry about a wrong login secret or recovery code. Stores at most [`FAILED_PER_HOUR_MAX`]
@@ -174,25 +191,6 @@ impl Accounts {
             self.core.record(tx, &ActOrigin::client(*account, source), kind, detail)
         })
     }
-}
-
-fn list_activity(
-    core: &Core,
-    account: &AccountId,
-    query: &ListActivity,
-) -> Result<ActivityPage, Error> {
-    let ListActivity { limit, cursor } = query;
-    let below = cursor.map(|cursor| cursor.0);
-    let wanted = limit.saturating_add(1);
-    let mut found =
-        core.store.read(|reader| reader.activity_of(account, below.as_ref(), wanted))?;
-    let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
-    let has_more = found.len() > limit;
-    found.truncate(limit);
-    let last = found.last().filter(|_| has_more);
-    let next_cursor = last.map(|entry| ActivityCursor(entry.id).to_string());
-    let entries = found.into_iter().map(ActivityView::from).collect();
-    Ok(ActivityPage { entries, next_cursor })
 }
 
 impl Core {

@@ -19,7 +19,7 @@ use crate::{
     },
     error::Error,
     sealpost::core::Core,
-    transparency::proof::ProofFormat,
+    transparency::proof::{ProofFormat, find_statement},
     webhooks::view::{WaitingCount, count_waiting},
 };
 
@@ -131,8 +131,8 @@ impl Accounts {
             // row that every request to send a message with this key needs.
             let waiting = core.store.read(|reader| count_waiting(core, reader, &caller.id.key))?;
             let key = caller.id.key.to_string();
-            let prove = |format| self.log.prove(StatementKind::Key, &key, format);
-            let proof = format.map_or(Ok(None), prove)?;
+            let find = |reader: &mut Reader| find_statement(reader, StatementKind::Key, &key);
+            let proof = format.map_or(Ok(None), |format| self.log.prove(format, find))?;
             Ok(KeyStanding { waiting, proof, ..standing? })
         })
     }

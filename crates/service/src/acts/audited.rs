@@ -92,15 +92,11 @@ pub struct Operator {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 enum OperatorOrigin {
-    Client(OperatorClient),
+    /// The client with which an operator uses the console or the operator API.
+    Client {
+        client_address: Option<IpAddr>,
+    },
     Process(OperatorProcess),
-}
-
-/// The client with which an operator uses the console or the operator API.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OperatorClient {
-    /// The address of the client. `None` if it is unknown.
-    pub client_address: Option<IpAddr>,
 }
 
 /// The operating-system process in which an operator runs a command. The audit trail records these values with each
@@ -127,10 +123,11 @@ impl Operator {
         Self { origin: Some(OperatorOrigin::Process(process)), ..self }
     }
 
-    /// Sets the client that the operator uses, and the reason. The audit trail records both with each action.
+    /// Sets the address of the client that the operator uses (`None` if it is unknown), and the reason. The audit trail
+    /// records both with each action.
     #[must_use]
-    pub fn of_client(self, client: OperatorClient, reason: Option<String>) -> Self {
-        Self { origin: Some(OperatorOrigin::Client(client)), reason, ..self }
+    pub fn of_client(self, client_address: Option<IpAddr>, reason: Option<String>) -> Self {
+        Self { origin: Some(OperatorOrigin::Client { client_address }), reason, ..self }
     }
 
     /// Sets the reason. The audit trail records the reason with each action.
@@ -266,10 +263,6 @@ impl Author<'_> {
             }
         };
         let Some(account) = account else { return Ok(()) };
-        // The owner of a closed account cannot read the entry, and an erased account must have none.
-        if !tx.is_open_account(&account)? {
-            return Ok(());
-        }
         let mut detail = format!("{} {}", record.action, record.subject);
         // The entry shows the new plan to the owner. The other details are only for operators.
         if let ("plan.set", Some(plan)) =
@@ -277,9 +270,23 @@ impl Author<'_> {
         {
             detail = format!("{detail} {plan}");
         }
-        let origin = ActOrigin::operator(account);
-        activity::record(tx, now, &origin, ActivityKind::Operator, Some(detail))
+        record_operator_act(tx, now, account, detail)
     }
+}
+
+/// Stores an act of an operator in the activity log of an account. Stores nothing for a closed account: the owner of a
+/// closed account cannot read the entry, and an erased account must have none.
+pub(super) fn record_operator_act(
+    tx: &mut Transaction,
+    now: Timestamp,
+    account: AccountId,
+    detail: String,
+) -> Result<(), StoreError> {
+    if !tx.is_open_account(&account)? {
+        return Ok(());
+    }
+    let origin = ActOrigin::operator(account);
+    activity::record(tx, now, &origin, ActivityKind::Operator, Some(detail))
 }
 
 impl ActionRecord {

@@ -1,19 +1,16 @@
 //! Assigns and releases handles. A handle is the unique readable name of an API key.
 
 use sealpost_domain::{
-    AccountId, ActivityKind, ApiKeyId, Handle, IdentityRotation, KeyStatus, ReservedHandles,
-    RotationReason,
-    ports::{HandleOwner, StoreError},
+    AccountId, ApiKeyId, Handle, IdentityRotation, KeyStatus, ReservedHandles, RotationReason,
+    ports::HandleOwner,
 };
-use sealpost_storage::Transaction;
 use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    audited::{ActionRecord, Concerned, Operator, OperatorError},
+    audited::{ActionRecord, Concerned, Operator, OperatorError, record_operator_act},
     keys::{KeyView, NO_KEY},
 };
-use crate::account::activity::{self, ActOrigin};
 
 /// A released handle, and the key that had it.
 #[derive(Debug, Clone, Serialize)]
@@ -85,32 +82,16 @@ impl Operator {
                     at: now,
                 })?;
                 if owner.account_id != key.account_id {
-                    self.record_loss(tx, &owner.account_id, &subject)?;
+                    // The owner sees that a handle which a revoked key reserved was given to another account.
+                    let detail = format!("handle.assign {subject}");
+                    record_operator_act(tx, self.clock.now(), owner.account_id, detail)?;
                 }
             }
             let from = before.map(|owner| owner.api_key_id);
             let detail = json!({"api_key_id": id, "from": from});
             key.handle = Some(handle.clone());
-            Ok((
-                key.into(),
-                ActionRecord::new("handle.assign", &subject, Concerned::Key(*id), detail),
-            ))
+            let concerned = Concerned::Key(*id);
+            Ok((key.into(), ActionRecord::new("handle.assign", &subject, concerned, detail)))
         })
-    }
-
-    /// Records in the activity of an account that a handle which its revoked key reserved was given to another account.
-    /// Records nothing for a closed account.
-    fn record_loss(
-        &self,
-        tx: &mut Transaction,
-        account: &AccountId,
-        subject: &str,
-    ) -> Result<(), StoreError> {
-        if !tx.is_open_account(account)? {
-            return Ok(());
-        }
-        let detail = Some(format!("handle.assign {subject}"));
-        let origin = ActOrigin::operator(*account);
-        activity::record(tx, self.clock.now(), &origin, ActivityKind::Operator, detail)
     }
 }

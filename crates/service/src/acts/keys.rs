@@ -224,7 +224,14 @@ impl Operator {
         event: KeyEvent,
         action: &'static str,
     ) -> Result<KeyView, OperatorError> {
-        self.perform(|tx| move_locked(tx, id, event, action))
+        self.perform(|tx| {
+            let mut key = tx.lock_key(id)?.ok_or(NO_KEY)?;
+            let from = key.status;
+            key.status = from.apply(event).map_err(OperatorError::from)?;
+            tx.set_status(id, key.status)?;
+            let detail = json!({"from": from, "to": key.status});
+            Ok((key.into(), ActionRecord::of_key(action, id, detail)))
+        })
     }
 }
 
@@ -257,20 +264,6 @@ impl Accounts {
         self.core.cache.invalidate_on(CacheEvent::KeyRevoked(id));
         revoked
     }
-}
-
-fn move_locked(
-    tx: &mut Transaction,
-    id: &ApiKeyId,
-    event: KeyEvent,
-    action: &'static str,
-) -> Result<(KeyView, ActionRecord), Abort<OperatorError>> {
-    let mut key = tx.lock_key(id)?.ok_or(NO_KEY)?;
-    let from = key.status;
-    key.status = from.apply(event).map_err(OperatorError::from)?;
-    tx.set_status(id, key.status)?;
-    let detail = json!({"from": from, "to": key.status});
-    Ok((key.into(), ActionRecord::of_key(action, id, detail)))
 }
 
 /// Revokes a key that the transaction has locked. If the key is already revoked, fails with the error that `illegal`

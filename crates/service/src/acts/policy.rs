@@ -19,7 +19,7 @@ use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
     error::Error,
-    owner::correspondents::{Correspondent, correspondents},
+    owner::correspondents::{Correspondent, correspondent},
 };
 
 /// The policy of a key as a recipient.
@@ -62,27 +62,19 @@ impl Accounts {
     /// sender. Refuses an envelope that has expired or that the key did not receive.
     pub async fn block_sender(&self, actor: &Actor, envelope_id: String) -> Limited<Correspondent> {
         let block = move |accounts: &Self, actor: &Actor| {
-            accounts.block_sender_blocking(actor, &envelope_id)
+            let core = &accounts.core;
+            let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
+            if id.timestamp() < core.kept_since(core.clock.now()) {
+                return Err(Refusal::EnvelopeNotFound.into());
+            }
+            let sender = core.store.read(|reader| reader.find_sender(&id, actor.key()))?;
+            let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
+            let block = vec![sender.to_string()];
+            accounts
+                .set_policy_blocking(actor, &PolicyChange { block, ..PolicyChange::default() })?;
+            Ok(core.store.read(|reader| correspondent(reader, sender))?)
         };
         self.core.act(self, actor, Purpose::Manage, block).await
-    }
-
-    fn block_sender_blocking(
-        &self,
-        actor: &Actor,
-        envelope_id: &str,
-    ) -> Result<Correspondent, Error> {
-        let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
-        if id.timestamp() < self.core.kept_since(self.core.clock.now()) {
-            return Err(Refusal::EnvelopeNotFound.into());
-        }
-        let sender = self.core.store.read(|reader| reader.find_sender(&id, actor.key()))?;
-        let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
-        let block = vec![sender.to_string()];
-        self.set_policy_blocking(actor, &PolicyChange { block, ..PolicyChange::default() })?;
-        let named =
-            self.core.store.read(|reader| correspondents(reader, [sender]))?.remove(&sender);
-        Ok(named.unwrap_or(Correspondent { api_key_id: sender, handle: None, label: None }))
     }
 
     /// Changes the policy of a key. If the change chooses [`AcceptPolicy::Contacts`], first collects the contacts (the

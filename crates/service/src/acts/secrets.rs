@@ -70,7 +70,8 @@ impl Accounts {
     }
 
     /// Verifies the login secret that a request with a session contains. Records a wrong secret in the activity of the
-    /// account. The recorded entry contains `attempted`: the action that needs the secret.
+    /// account. The recorded entry contains `attempted`: the action that needs the secret. The transaction of this
+    /// action verifies the secret again on the locked account.
     pub async fn verify_login_secret(
         &self,
         session: &AccountSession,
@@ -80,8 +81,17 @@ impl Accounts {
     ) -> Result<(), Error> {
         let (session, source) = (*session, source.clone());
         let given = LoginSecret::hash_of(login_secret);
-        let verify =
-            move |accounts: &Self| accounts.verify_secret(&session, given, &source, attempted);
+        let verify = move |accounts: &Self| {
+            let account = &session.account_id;
+            let stored = accounts.core.store.read(|reader| reader.find_login_secret(account))?;
+            let is_right =
+                given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
+            if !is_right {
+                accounts.record_failed_login(account, &source, Some(attempted))?;
+                return Err(WRONG_SECRET.into());
+            }
+            Ok(())
+        };
         self.core.block(self, verify).await
     }
 
@@ -104,7 +114,30 @@ impl Accounts {
         recovery: Recovery,
         source: RequestSource,
     ) -> Result<SecretsReplaced, Error> {
-        self.core.block(self, move |accounts| accounts.recover_blocking(&recovery, &source)).await
+        let recover = move |accounts: &Self| {
+            let (account_id, given) = recovery.parse()?;
+            accounts.verify_code(&account_id, &given, &source)?;
+            let core = &accounts.core;
+            let secrets = NewSecrets::generate()?;
+            let origin = ActOrigin::client(account_id, &source);
+            core.store.write_or_refuse(Durability::Durable, |tx| {
+                // Checks the code again on the locked account, so that each code works only once. A closed account has
+                // no code.
+                tx.lock_account(&account_id)?;
+                let stored = tx.find_recovery_code(&account_id)?;
+                if !stored.is_some_and(|code| same_hash(&given, &code)) {
+                    return Err(NO_RECOVERY.into());
+                }
+                tx.set_account_secrets(&account_id, &secrets.hashes())?;
+                tx.delete_sessions_of(&account_id)?;
+                tx.delete_api_tokens_of(&account_id)?;
+                core.record(tx, &origin, ActivityKind::Recovered, None)?;
+                Ok(())
+            })?;
+            core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
+            Ok(secrets.show(account_id))
+        };
+        self.core.block(self, recover).await
     }
 }
 
@@ -143,33 +176,6 @@ impl Accounts {
         Ok(secrets.show(account_id))
     }
 
-    fn recover_blocking(
-        &self,
-        recovery: &Recovery,
-        source: &RequestSource,
-    ) -> Result<SecretsReplaced, Error> {
-        let (account_id, given) = recovery.parse()?;
-        self.verify_code(&account_id, &given, source)?;
-        let secrets = NewSecrets::generate()?;
-        let origin = ActOrigin::client(account_id, source);
-        self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            // Checks the code again on the locked account, so that each code works only once. A closed account has no
-            // code.
-            tx.lock_account(&account_id)?;
-            let stored = tx.find_recovery_code(&account_id)?;
-            if !stored.is_some_and(|code| same_hash(&given, &code)) {
-                return Err(NO_RECOVERY.into());
-            }
-            tx.set_account_secrets(&account_id, &secrets.hashes())?;
-            tx.delete_sessions_of(&account_id)?;
-            tx.delete_api_tokens_of(&account_id)?;
-            self.core.record(tx, &origin, ActivityKind::Recovered, None)?;
-            Ok(())
-        })?;
-        self.core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
-        Ok(secrets.show(account_id))
-    }
-
     /// Verifies the recovery code of an account. Records a wrong code in the activity of the account.
     fn verify_code(
         &self,
@@ -182,25 +188,6 @@ impl Accounts {
         if !same_hash(given, &stored) {
             self.record_failed_login(account_id, source, Some("recovery"))?;
             return Err(NO_RECOVERY.into());
-        }
-        Ok(())
-    }
-
-    /// Verifies the login secret without a transaction, before the action that `attempted` names. The transaction of
-    /// this action verifies the secret again on the locked account.
-    fn verify_secret(
-        &self,
-        session: &AccountSession,
-        given: Option<TokenHash>,
-        source: &RequestSource,
-        attempted: &str,
-    ) -> Result<(), Error> {
-        let stored =
-            self.core.store.read(|reader| reader.find_login_secret(&session.account_id))?;
-        let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
-        if !is_right {
-            self.record_failed_login(&session.account_id, source, Some(attempted))?;
-            return Err(WRONG_SECRET.into());
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Sessions: login, logout, and their end by the owner or an operator.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ActivityActor, ActivityKind, Refusal, RequestSource, Session, Timestamp, TokenHash,
@@ -26,9 +28,9 @@ pub struct Login {
     pub account_id: String,
     /// The newest login secret of the account.
     pub login_secret: String,
-    /// True for a login on the dashboard. For five minutes after such a login, the dashboard does not ask for the login
-    /// secret again. Other logins do not confirm their session, so that the session token alone gives a thief no such
-    /// right.
+    /// True for a login on the dashboard. Such a login also confirms the session: for five minutes, the dashboard does
+    /// not ask for the login secret again. Other logins do not confirm the session. Otherwise, the thief of a session
+    /// token could act without the login secret.
     pub on_dashboard: bool,
 }
 
@@ -105,7 +107,28 @@ impl Accounts {
         source: RequestSource,
     ) -> Result<(), Error> {
         let session = *session;
-        self.core.block(&self.core, move |core| end_sessions(core, &session, scope, &source)).await
+        let end = move |core: &Arc<Core>| {
+            let AccountSession { token, account_id } = &session;
+            core.store.write(Durability::Durable, |tx| {
+                let detail = match scope {
+                    Scope::Account => {
+                        tx.delete_sessions_of(account_id)?;
+                        Some("all sessions".to_owned())
+                    }
+                    Scope::Session => {
+                        tx.delete_session(token)?;
+                        None
+                    }
+                };
+                core.record(tx, &session.act_from(&source), ActivityKind::Logout, detail)
+            })?;
+            core.cache.invalidate_on(match scope {
+                Scope::Account => CacheEvent::AccountLoggedOut(account_id),
+                Scope::Session => CacheEvent::SessionEnded(token),
+            });
+            Ok(())
+        };
+        self.core.block(&self.core, end).await
     }
 }
 
@@ -114,8 +137,19 @@ impl Owner<'_> {
     /// already ended.
     pub async fn end_session(&self, name: &str) -> Result<bool, Error> {
         let (session, name, source) = (self.session, name.to_owned(), self.source.clone());
-        let core = &self.accounts.core;
-        core.block(core, move |core| end_session(core, &session, &name, &source)).await
+        let end = move |core: &Arc<Core>| {
+            let (account, now) = (&session.account_id, core.clock.now());
+            let found = core.store.read(|reader| reader.find_session_named(account, &name, now))?;
+            let Some(token) = found else { return Ok(false) };
+            core.store.write(Durability::Durable, |tx| {
+                tx.delete_session(&token)?;
+                let detail = Some(format!("session {}", token.short_name()));
+                core.record(tx, &session.act_from(&source), ActivityKind::Logout, detail)
+            })?;
+            core.cache.invalidate_on(CacheEvent::SessionEnded(&token));
+            Ok(true)
+        };
+        self.accounts.core.block(&self.accounts.core, end).await
     }
 }
 
@@ -207,51 +241,6 @@ impl Accounts {
         }
         Ok(())
     }
-}
-
-pub(crate) fn end_sessions(
-    core: &Core,
-    session: &AccountSession,
-    scope: Scope,
-    source: &RequestSource,
-) -> Result<(), Error> {
-    let AccountSession { token, account_id } = session;
-    core.store.write(Durability::Durable, |tx| {
-        let detail = match scope {
-            Scope::Account => {
-                tx.delete_sessions_of(account_id)?;
-                Some("all sessions".to_owned())
-            }
-            Scope::Session => {
-                tx.delete_session(token)?;
-                None
-            }
-        };
-        core.record(tx, &session.act_from(source), ActivityKind::Logout, detail)
-    })?;
-    core.cache.invalidate_on(match scope {
-        Scope::Account => CacheEvent::AccountLoggedOut(account_id),
-        Scope::Session => CacheEvent::SessionEnded(token),
-    });
-    Ok(())
-}
-
-fn end_session(
-    core: &Core,
-    session: &AccountSession,
-    name: &str,
-    source: &RequestSource,
-) -> Result<bool, Error> {
-    let (account, now) = (&session.account_id, core.clock.now());
-    let found = core.store.read(|reader| reader.find_session_named(account, name, now))?;
-    let Some(token) = found else { return Ok(false) };
-    core.store.write(Durability::Durable, |tx| {
-        tx.delete_session(&token)?;
-        let detail = Some(format!("session {}", token.short_name()));
-        core.record(tx, &session.act_from(source), ActivityKind::Logout, detail)
-    })?;
-    core.cache.invalidate_on(CacheEvent::SessionEnded(&token));
-    Ok(true)
 }
 
 /// The refusal of a text that cannot be the id of an account.

@@ -116,7 +116,59 @@ impl Accounts {
         owner: ProvenOwner,
         create: CreateApiToken,
     ) -> Result<ApiTokenCreated, Error> {
-        self.core.block(self, move |accounts| accounts.create_token(&owner, create)).await
+        let create = move |accounts: &Self| {
+            let account_id = owner.session.account_id;
+            let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
+            let unknown = Refusal::KeyNotFound { field: Some("api_key_id") };
+            let key_id = api_key_id
+                .parse()
+                .map_err(|_malformed| Refusal::of_id(&api_key_id, unknown.clone()))?;
+            let text = KeyToken::generate()?;
+            let now = accounts.core.clock.now();
+            let token = ApiToken {
+                id: ApiTokenId::new(now, random()?),
+                token: text.hash(),
+                account_id,
+                api_key_id: key_id,
+                name,
+                scopes,
+                created_at: now,
+                expires_at: now.plus(expires_in),
+                last_used_at: None,
+            };
+            let limit = accounts.core.settings.api_tokens_per_account_max;
+            accounts.act_as_owner(&owner, "creating an API token", |tx| {
+                // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
+                let key = tx.find_key(&key_id)?.filter(|key| key.account_id == account_id);
+                let key = key.ok_or_else(|| unknown.clone())?;
+                if key.status == KeyStatus::Revoked {
+                    return Err(Refusal::KeyInactive {
+                        status: key.status,
+                        field: Some("api_key_id"),
+                    }
+                    .into());
+                }
+                if tx.count_api_tokens(&account_id, now)? >= u64::from(limit) {
+                    let (what, way_out) =
+                        ("API tokens in this account", "revoke one that is no longer used");
+                    return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
+                }
+                tx.insert_api_token(&token)?;
+                let detail = Some(format!("{} for {key_id}", token.id));
+                accounts.core.record(tx, &owner.origin(), ActivityKind::TokenCreated, detail)?;
+                Ok(())
+            })?;
+            Ok(ApiTokenCreated {
+                token_id: token.id,
+                token: text.expose().to_owned(),
+                name: token.name,
+                api_key_id: token.api_key_id,
+                scopes: token.scopes,
+                created_at: token.created_at,
+                expires_at: token.expires_at,
+            })
+        };
+        self.core.block(self, create).await
     }
 
     /// Lists the API tokens of the session's account that have not expired.
@@ -145,7 +197,22 @@ impl Accounts {
         source: RequestSource,
     ) -> Result<ApiTokenRevoked, Error> {
         let session = *session;
-        let revoke = move |core: &Arc<Core>| revoke_token(core, &session, &token_id, &source);
+        let revoke = move |core: &Arc<Core>| {
+            let id = token_id
+                .parse()
+                .map_err(|_malformed| Refusal::of_id(&token_id, Refusal::TokenNotFound))?;
+            let revoked = core.store.write(Durability::Durable, |tx| {
+                let revoked = tx.delete_api_token(&id, Some(&session.account_id))?;
+                if revoked.is_some() {
+                    let (origin, detail) = (session.act_from(&source), Some(id.to_string()));
+                    core.record(tx, &origin, ActivityKind::TokenRevoked, detail)?;
+                }
+                Ok(revoked)
+            })?;
+            let revoked = revoked.ok_or(Refusal::TokenNotFound)?;
+            core.cache.invalidate_on(CacheEvent::SessionEnded(&revoked.token));
+            Ok(ApiTokenRevoked { token_id: revoked.id, revoked: true })
+        };
         self.core.block(&self.core, revoke).await
     }
 }
@@ -173,82 +240,4 @@ impl Operator {
             Ok((ApiTokenView::from(token), record))
         })
     }
-}
-
-impl Accounts {
-    fn create_token(
-        &self,
-        owner: &ProvenOwner,
-        create: CreateApiToken,
-    ) -> Result<ApiTokenCreated, Error> {
-        let account_id = owner.session.account_id;
-        let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
-        let unknown = Refusal::KeyNotFound { field: Some("api_key_id") };
-        let key_id = api_key_id
-            .parse()
-            .map_err(|_malformed| Refusal::of_id(&api_key_id, unknown.clone()))?;
-        let text = KeyToken::generate()?;
-        let now = self.core.clock.now();
-        let token = ApiToken {
-            id: ApiTokenId::new(now, random()?),
-            token: text.hash(),
-            account_id,
-            api_key_id: key_id,
-            name,
-            scopes,
-            created_at: now,
-            expires_at: now.plus(expires_in),
-            last_used_at: None,
-        };
-        let limit = self.core.settings.api_tokens_per_account_max;
-        self.act_as_owner(owner, "creating an API token", |tx| {
-            // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
-            let key = tx.find_key(&key_id)?.filter(|key| key.account_id == account_id);
-            let key = key.ok_or_else(|| unknown.clone())?;
-            if key.status == KeyStatus::Revoked {
-                return Err(
-                    Refusal::KeyInactive { status: key.status, field: Some("api_key_id") }.into()
-                );
-            }
-            if tx.count_api_tokens(&account_id, now)? >= u64::from(limit) {
-                let (what, way_out) =
-                    ("API tokens in this account", "revoke one that is no longer used");
-                return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
-            }
-            tx.insert_api_token(&token)?;
-            let detail = Some(format!("{} for {key_id}", token.id));
-            self.core.record(tx, &owner.origin(), ActivityKind::TokenCreated, detail)?;
-            Ok(())
-        })?;
-        Ok(ApiTokenCreated {
-            token_id: token.id,
-            token: text.expose().to_owned(),
-            name: token.name,
-            api_key_id: token.api_key_id,
-            scopes: token.scopes,
-            created_at: token.created_at,
-            expires_at: token.expires_at,
-        })
-    }
-}
-
-fn revoke_token(
-    core: &Core,
-    session: &AccountSession,
-    token_id: &str,
-    source: &RequestSource,
-) -> Result<ApiTokenRevoked, Error> {
-    let id =
-        token_id.parse().map_err(|_malformed| Refusal::of_id(token_id, Refusal::TokenNotFound))?;
-    let revoked = core.store.write(Durability::Durable, |tx| {
-        let revoked = tx.delete_api_token(&id, Some(&session.account_id))?;
-        if revoked.is_some() {
-            let (origin, detail) = (session.act_from(source), Some(id.to_string()));
-            core.record(tx, &origin, ActivityKind::TokenRevoked, detail)?;
-        }
-        Ok(revoked)
-    })?;
-    let revoked = revoked.ok_or(Refusal::TokenNotFound)?;
-    core.cache.invalidate_on(CacheEvent::SessionEnded(&revoked.token));
-    Ok(ApiTokenRevoked { token_id: revoked.id, revoked: true })
 }

@@ -6,36 +6,21 @@ use serde_json::{Value, json};
 
 use super::Badges;
 
-/// The service as the issuer of a credential: its DID, and the base URL for links in the credential.
-pub(crate) struct Author<'a> {
-    pub(crate) base_url: &'a str,
-    pub(crate) did: &'a str,
-}
-
 impl Badges {
-    pub(super) fn author(&self) -> Author<'_> {
-        Author { base_url: &self.core.base_url, did: self.core.issuer.did().as_str() }
-    }
-}
-
-impl Author<'_> {
-    /// Returns the URL of the page of a badge. The URL is also the id of the credential.
-    pub(crate) fn badge_url(&self, badge: &Badge) -> String {
-        format!("{}/badges/{}", self.base_url, badge.id)
-    }
-
     /// Returns the URL of a status list, the public list of revoked badges.
-    pub(crate) fn list_url(&self, list: u64) -> String {
-        format!("{}/v1/status/{list}", self.base_url)
+    pub(super) fn list_url(&self, list: u64) -> String {
+        format!("{}/v1/status/{list}", self.core.base_url)
     }
 
-    pub(crate) fn badge(&self, badge: &Badge, assessment: &Assessment) -> Value {
-        let id = self.badge_url(badge);
+    /// Returns the credential of a badge. Its id is the URL of the page of the badge.
+    pub(super) fn badge_credential(&self, badge: &Badge, assessment: &Assessment) -> Value {
+        let (did, base_url) = (self.core.issuer.did().as_str(), &self.core.base_url);
+        let id = format!("{base_url}/badges/{}", badge.id);
         json!({
             "@context": [CREDENTIALS, OPEN_BADGES],
             "id": id,
             "type": ["VerifiableCredential", "OpenBadgeCredential"],
-            "issuer": {"id": self.did, "type": ["Profile"], "name": "Sealpost", "url": self.base_url},
+            "issuer": {"id": did, "type": ["Profile"], "name": "Sealpost", "url": base_url},
             "name": NAME,
             "validFrom": badge.issued_at,
             "validUntil": badge.expires_at,
@@ -46,7 +31,7 @@ impl Author<'_> {
                 "result": results(badge, assessment),
             },
             "credentialStatus": self.status_entry(badge.position),
-            "iss": self.did,
+            "iss": did,
             "sub": badge.subject,
             "jti": id,
             "nbf": badge.issued_at.as_seconds(),
@@ -54,18 +39,19 @@ impl Author<'_> {
         })
     }
 
-    pub(crate) fn status_list(
+    /// Returns the credential of a status list.
+    pub(super) fn list_credential(
         &self,
         list: u64,
         encoded: &str,
         (from, until): (Timestamp, Timestamp),
     ) -> Value {
-        let id = self.list_url(list);
+        let (did, id) = (self.core.issuer.did().as_str(), self.list_url(list));
         json!({
             "@context": [CREDENTIALS],
             "id": id,
             "type": ["VerifiableCredential", "BitstringStatusListCredential"],
-            "issuer": self.did,
+            "issuer": did,
             "validFrom": from,
             "validUntil": until,
             "credentialSubject": {
@@ -74,7 +60,7 @@ impl Author<'_> {
                 "statusPurpose": "revocation",
                 "encodedList": encoded,
             },
-            "iss": self.did,
+            "iss": did,
             "exp": until.as_seconds(),
         })
     }

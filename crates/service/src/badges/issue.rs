@@ -149,7 +149,7 @@ impl Badges {
     }
 
     fn sign(&self, badge: &Badge, assessment: &Assessment) -> Result<IssuedBadge, Error> {
-        let credential = self.author().badge(badge, assessment);
+        let credential = self.badge_credential(badge, assessment);
         Ok(IssuedBadge {
             badge_id: badge.id,
             issued_at: badge.issued_at,
@@ -253,26 +253,23 @@ impl Badges {
     /// Returns a badge by its id, or `None` if no badge has this id.
     pub async fn show(&self, id: &str) -> Result<Option<BadgeView>, Error> {
         let Ok(id) = id.parse::<BadgeId>() else { return Ok(None) };
-        self.core.block(self, move |badges| badges.show_blocking(&id)).await
-    }
-
-    fn show_blocking(&self, id: &BadgeId) -> Result<Option<BadgeView>, Error> {
-        let Some((badge, assessment)) = self.core.store.read(|reader| reader.find_badge(id))?
-        else {
-            return Ok(None);
+        let show = move |badges: &Self| {
+            let core = &badges.core;
+            let found = core.store.read(|reader| reader.find_badge(&id))?;
+            Ok(found.map(|(badge, assessment)| BadgeView {
+                badge_id: badge.id,
+                status: badge.status(core.clock.now()),
+                metrics: assessment.metrics,
+                jurisdiction: badge.compliance.map(|(jurisdiction, _)| jurisdiction.to_string()),
+                assessed_at: assessment.at,
+                issued_at: badge.issued_at,
+                expires_at: badge.expires_at,
+                revoked_at: badge.revocation.map(|revocation| revocation.at),
+                issuer: core.issuer.did().as_str().to_owned(),
+                status_list: badges.list_url(badge.position.list()),
+                subject: badge.subject,
+            }))
         };
-        Ok(Some(BadgeView {
-            badge_id: badge.id,
-            status: badge.status(self.core.clock.now()),
-            metrics: assessment.metrics,
-            jurisdiction: badge.compliance.map(|(jurisdiction, _)| jurisdiction.to_string()),
-            assessed_at: assessment.at,
-            issued_at: badge.issued_at,
-            expires_at: badge.expires_at,
-            revoked_at: badge.revocation.map(|revocation| revocation.at),
-            issuer: self.core.issuer.did().as_str().to_owned(),
-            status_list: self.author().list_url(badge.position.list()),
-            subject: badge.subject,
-        }))
+        self.core.block(self, show).await
     }
 }

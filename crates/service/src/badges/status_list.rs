@@ -27,7 +27,7 @@ impl Badges {
         let encoded = encode_status_list(&revoked)?;
         let from = Timestamp::from_millis(now.as_seconds().saturating_mul(1000));
         let valid = (from, from.plus(VALID_FOR));
-        let credential = self.author().status_list(list, &encoded, valid);
+        let credential = self.list_credential(list, &encoded, valid);
         let credential: Arc<str> = self.core.issuer.sign_credential(&credential)?.into();
         self.status_lists.insert(list, now, Arc::clone(&credential));
         Ok(Some(credential))

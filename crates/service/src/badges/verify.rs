@@ -15,7 +15,7 @@ use crate::{
         credentials::Caller,
     },
     sealpost::core::Core,
-    transparency::proof::ProofFormat,
+    transparency::proof::{ProofFormat, find_badge},
 };
 
 /// The result of a verification.
@@ -81,7 +81,8 @@ impl Badges {
                 .and_then(|verified| match verified.badge_id.zip(proof) {
                     Some((id, format)) => {
                         let is_revoked = verified.status == BadgeVerdict::Revoked;
-                        let proof = log.prove_badge(&id, is_revoked, format)?;
+                        let proof =
+                            log.prove(format, |reader| find_badge(reader, &id, is_revoked))?;
                         Ok(BadgeVerified { proof, ..verified })
                     }
                     None => Ok(verified),

@@ -8,10 +8,10 @@ use sealpost_wallet::{Identity, Keyring, Root, SealingPublicKey, WalletError};
 /// An API key as it was read from the database.
 pub(crate) struct CachedKey {
     pub(crate) account_id: AccountId,
-    pub(super) id: ApiKeyId,
+    pub(crate) id: ApiKeyId,
     /// The stored DID. When the secrets are decrypted, the DID derived from them must be the same.
     did: Did,
-    sealing_version: u32,
+    pub(super) sealing_version: u32,
     /// The encrypted root: the secret from which all keys of the identity are derived. `None` if the key is revoked. A
     /// cached `None` cannot become outdated, because a revocation is permanent.
     root: Option<Wrapped>,
@@ -23,7 +23,6 @@ pub(crate) struct CachedKey {
 pub(crate) struct KeyMaterial {
     pub(crate) identity: Identity,
     pub(crate) sealing_key: SealingPublicKey,
-    pub(crate) sealing_version: u32,
 }
 
 impl CachedKey {
@@ -55,20 +54,11 @@ impl CachedKey {
             return Err(WalletError::DidMismatch);
         }
         let sealing_key = identity.sealing_public_key(suite, self.sealing_version)?;
-        let sealing_version = self.sealing_version;
-        Ok(Some(self.material.get_or_init(|| KeyMaterial {
-            identity,
-            sealing_key,
-            sealing_version,
-        })))
+        Ok(Some(self.material.get_or_init(|| KeyMaterial { identity, sealing_key })))
     }
 
-    /// Returns true if the key has a root, the secret of its identity. A revoked key has none.
+    /// Returns true if the key has a root, the secret of its identity. A revoked key has no root.
     pub(crate) fn has_root(&self) -> bool {
         self.root.is_some()
-    }
-
-    pub(super) fn sealing_version(&self) -> u32 {
-        self.sealing_version
     }
 }

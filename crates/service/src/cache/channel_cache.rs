@@ -105,7 +105,7 @@ impl ChannelCache {
         let draft = ChannelDraft { id: ChannelId::new(now, random()?), sender, recipient };
         let (sender, channel) =
             ChannelSender::begin(&draft, self.envelopes_max, &from.identity, to)?;
-        let (sender_version, row) = (from.sealing_version, Arc::new(channel));
+        let (sender_version, row) = (from.sealing_key.version(), Arc::new(channel));
         let channel = OpenChannel { sender, sender_version, row };
         Ok(self.open.share(pair, channel, now, |other| other.fits(from, to)))
     }
@@ -172,7 +172,8 @@ impl OpenChannel {
 
     /// Returns true if the channel was begun with the current sealing keys of sender and recipient.
     fn fits(&self, from: &KeyMaterial, to: &SealingPublicKey) -> bool {
-        self.sender_version == from.sealing_version && self.sender.sealing_version() == to.version()
+        self.sender_version == from.sealing_key.version()
+            && self.sender.sealing_version() == to.version()
     }
 
     fn fits_snapshot(&self, pair: &KeyPair, snapshot: &KeySnapshot) -> bool {

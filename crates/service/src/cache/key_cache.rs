@@ -155,7 +155,7 @@ impl KeyCache {
 /// Returns true if the entry must be removed: it has secrets, but the key was revoked or its sealing key was rotated.
 fn is_outdated(key: &CachedKey, now: &KeySnapshot) -> bool {
     key.has_root()
-        && (now.status == KeyStatus::Revoked || key.sealing_version() != now.sealing_version)
+        && (now.status == KeyStatus::Revoked || key.sealing_version != now.sealing_version)
 }
 
 /// An event after which cached data is wrong, or must no longer stay in memory.

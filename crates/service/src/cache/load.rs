@@ -115,9 +115,7 @@ impl Core {
             self.cache.invalidate_on(CacheEvent::KeyUnusable(key));
         }
     }
-}
 
-impl Core {
     /// Compares the cached keys that have secrets in memory with the database. Removes cached data that a change of a
     /// key has made wrong. Blocks the thread.
     pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
@@ -131,9 +129,7 @@ impl Core {
         }
         Ok(())
     }
-}
 
-impl Core {
     /// Updates the cache after a transaction has refused a request. Removes data that the refusal proves wrong, and
     /// caches a rate-limit refusal.
     pub(crate) fn cache_refusal(

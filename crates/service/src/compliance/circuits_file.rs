@@ -3,9 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use sealpost_domain::{
-    CheckName, CheckNameFault, Circuit, Circuits, ComplianceCheck, Jurisdiction,
-};
+use sealpost_domain::{CheckName, Circuit, Circuits, ComplianceCheck, FormatFault, Jurisdiction};
 use serde::Deserialize;
 
 /// An error in a circuits file, which defines the checks of each jurisdiction. Most messages begin with the name of the
@@ -17,7 +15,7 @@ pub enum CircuitsFault {
     CheckTwice(String, String),
     /// The name of a check is malformed.
     #[error("{0}: {1:?} is not the name of a check")]
-    CheckUnnamed(String, String, #[source] CheckNameFault),
+    CheckUnnamed(String, String, #[source] FormatFault),
     /// A jurisdiction has no required check, so every key would pass.
     #[error("{0} has no required check, so every key would pass: add one")]
     Empty(String),

@@ -20,12 +20,12 @@ use crate::{
     },
     error::Error,
     sealpost::core::Core,
-    transparency::proof::ProofFormat,
+    transparency::proof::{ProofFormat, find_envelope},
     webhooks::cursor::CursorFault,
 };
 
 /// Selects a page of the envelopes that the caller sent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ListSent {
     /// An API key or a handle; `None` for all recipients.
     pub recipient: Option<String>,
@@ -185,21 +185,17 @@ impl Mailbox {
                 let core = &mailbox.core;
                 let receipt =
                     core.store.read(|reader| receipt(core, reader, &sender, &envelope_id))?;
-                let prove = |format| mailbox.prove_receipt(&receipt, format);
-                let proof = proof.map_or(Ok(None), prove)?;
+                let Some(format) = proof else { return Ok(receipt) };
+                let Receipt { envelope_id, recipient, .. } = &receipt;
+                let proof = mailbox.log.prove(format, |reader| {
+                    match reader.find_envelope(envelope_id, recipient)? {
+                        Some(found) => find_envelope(reader, &found.envelope.meta),
+                        None => Ok(None),
+                    }
+                })?;
                 Ok(Receipt { proof, ..receipt })
             })
             .await
-    }
-
-    fn prove_receipt(
-        &self,
-        receipt: &Receipt,
-        format: ProofFormat,
-    ) -> Result<Option<String>, Error> {
-        let Receipt { envelope_id, recipient, .. } = receipt;
-        let found = self.core.store.read(|reader| reader.find_envelope(envelope_id, recipient))?;
-        found.map_or(Ok(None), |found| self.log.prove_envelope(&found.envelope.meta, format))
     }
 }
 

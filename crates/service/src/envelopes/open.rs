@@ -20,7 +20,7 @@ use crate::{
     },
     error::Error,
     sealpost::core::Core,
-    transparency::proof::ProofFormat,
+    transparency::proof::{self, ProofFormat},
 };
 
 /// An opened envelope. The message is zeroized on drop.
@@ -68,13 +68,13 @@ struct SealedEnvelope {
 
 impl Mailbox {
     /// Verifies the sender's signature and decrypts the message. Refuses an envelope that has expired or that was sent
-    /// to another key. Records the time of only the first successful opening. With a format in `proof`, adds a proof
-    /// that the envelope is in the transparency log.
+    /// to another key. Records the time of only the first successful opening. With a `format`, adds a proof that the
+    /// envelope is in the transparency log.
     pub async fn open(
         &self,
         caller: &Caller,
         envelope_id: String,
-        proof: Option<ProofFormat>,
+        format: Option<ProofFormat>,
     ) -> Limited<Opened> {
         self.core
             .run_as(self, caller, move |Self { core, log }, caller| {
@@ -83,9 +83,10 @@ impl Mailbox {
                 })
                 .and_then(|sealed| {
                     let mut opened = open_envelope(core, caller, &sealed)?;
-                    if let Some(format) = proof {
+                    if let Some(format) = format {
                         let meta = &sealed.addressed.envelope.meta;
-                        opened.proof = log.prove_envelope(meta, format)?;
+                        opened.proof =
+                            log.prove(format, |reader| proof::find_envelope(reader, meta))?;
                     }
                     Ok(opened)
                 })

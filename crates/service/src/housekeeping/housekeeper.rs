@@ -17,7 +17,7 @@ use std::{sync::Arc, thread, time::Duration};
 
 use parking_lot::Mutex;
 use sealpost_domain::{
-    LeaseToken, Timestamp,
+    Timestamp,
     ports::{Durability, Node},
     with_causes,
 };
@@ -25,8 +25,7 @@ use sealpost_domain::{
 use super::{
     clock_lag::ClockLag,
     retention::{self, HasWork},
-    stop_signal::StopSignal,
-    task::{HousekeepingTask, Interval, run_task},
+    task::{HousekeepingTask, Interval, StopSignal, run_task},
     waiting::transfer_waiting,
 };
 use crate::{
@@ -49,7 +48,6 @@ impl Housekeeper {
         log: &TransparencyLog,
     ) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
-        let node = core.node;
         let started_at = core.clock.now();
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;
@@ -60,7 +58,7 @@ impl Housekeeper {
             move |core, stop| {
                 let tasks = retention::tasks(&core.settings);
                 let done: Vec<_> =
-                    tasks.iter().filter_map(|task| run_task(core, task, node, stop)).collect();
+                    tasks.iter().filter_map(|task| run_task(core, task, stop)).collect();
                 if let Some(earliest) = done.into_iter().min() {
                     lag.warn(earliest, core.clock.now());
                 }
@@ -86,7 +84,7 @@ impl Housekeeper {
             Interval { every: NODE_RENEWED_EVERY, last: started_at.minus(NODE_RENEWED_EVERY) };
         housekeeper.spawn("key-reviewer", [Duration::ZERO, every], core, move |core, _| {
             if renewal.take(core.clock.now()) {
-                record_node(core, node, started_at);
+                record_node(core, started_at);
                 observe_snapshots(core);
             }
             if let Err(error) = core.review_keys() {
@@ -109,7 +107,7 @@ impl Housekeeper {
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
             core.bearer_uses.store(&core.store);
             for task in &tasks {
-                follow_up(core, task, node, stop);
+                follow_up(core, task, stop);
             }
         })?;
         Ok(housekeeper)
@@ -174,15 +172,10 @@ fn extend_log(log: &TransparencyLog, had_failed: bool) -> bool {
 }
 
 /// Runs a task if it has work.
-fn follow_up(
-    core: &Core,
-    (task, has_work): &(HousekeepingTask, HasWork),
-    node: LeaseToken,
-    stop: &StopSignal,
-) {
+fn follow_up(core: &Core, (task, has_work): &(HousekeepingTask, HasWork), stop: &StopSignal) {
     match core.store.read(has_work) {
         Ok(false) => {}
-        Ok(true) => drop(run_task(core, task, node, stop)),
+        Ok(true) => drop(run_task(core, task, stop)),
         Err(error) => {
             tracing::warn!(
                 error = with_causes(&error),
@@ -194,14 +187,17 @@ fn follow_up(
 }
 
 /// Stores that this node is running, for the list that operators see.
-fn record_node(core: &Core, id: LeaseToken, started_at: Timestamp) {
+fn record_node(core: &Core, started_at: Timestamp) {
     let now = core.clock.now();
     let host = core.settings.node_name.clone().unwrap_or_else(|| "unnamed".to_owned());
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let base_url = core.base_url.clone();
-    let node = Node { id, host, version, base_url, started_at, seen_at: now };
-    let stored =
-        core.store.write(Durability::Relaxed, |tx| tx.record_node(&node, now.minus(NODE_KEPT)));
+    let node = Node { id: core.node, host, version, base_url, started_at, seen_at: now };
+    let stored = core.store.write(Durability::Relaxed, |tx| {
+        // Uses the earlier clock. A node with a clock that is ahead would otherwise delete the rows of all other nodes.
+        let earlier = now.min(tx.shared_time(now)?);
+        tx.record_node(&node, earlier.minus(NODE_KEPT))
+    });
     if let Err(error) = stored {
         tracing::warn!(error = with_causes(&error), "the row of this node was not stored");
     }

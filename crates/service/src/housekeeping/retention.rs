@@ -120,12 +120,13 @@ const INTERVAL_MIN: Duration = Duration::from_millis(500);
 const NOT_KEPT: Duration = Duration::ZERO;
 /// Minimum age of rows that are added to the daily counts. Rows are counted in the order of their ids. An id is created
 /// before its row is committed, and a commit takes less than a minute. Therefore no row with a lower id can appear
-/// after this time, if the clock of no node is behind by more than the rest of the minute. The daily counts omit
-/// envelopes of a node whose clock is further behind.
+/// after this time, unless the clock of a node is behind by more than the rest of the minute. The daily counts omit the
+/// envelopes of such a node.
 ///
-/// A longer time would include these envelopes, but delay the counts of all others: the dashboard adds at most 10,000
-/// uncounted envelopes of the whole service. With six minutes, counts would be late from about 24 sends a second on
-/// instead of 80. The partitions of a short retention would also be dropped later, because a drop waits for the count.
+/// A longer time would include these envelopes, but delay the daily counts. The dashboard adds at most 10,000 uncounted
+/// envelopes of the whole service, so its numbers are complete up to about 80 sends a second. With six minutes, they
+/// would be complete only up to about 24 sends a second. The partitions of a short retention would also be dropped
+/// later, because a drop waits for the count.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
 /// Maximum number of correspondents that get an event about a change of a key. Correspondents are the keys that sent
 /// envelopes to the key or received envelopes from it.

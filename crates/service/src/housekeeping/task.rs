@@ -5,15 +5,36 @@ use std::{
     time::{Duration, Instant},
 };
 
+use parking_lot::{Condvar, Mutex};
 use sealpost_domain::{
-    LeaseToken, Timestamp,
+    Timestamp,
     ports::{CountedTable, Durability, HousekeepingTurn, StoreError, UncountedRows},
     with_causes,
 };
 use sealpost_storage::Transaction;
 
-use super::stop_signal::StopSignal;
 use crate::sealpost::core::Core;
+
+/// The signal that stops the housekeeping threads.
+#[derive(Default)]
+pub(super) struct StopSignal {
+    is_set: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl StopSignal {
+    pub(super) fn set(&self) {
+        *self.is_set.lock() = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for `span`, or until the signal is set. Returns true if the signal is set.
+    pub(super) fn wait(&self, span: Duration) -> bool {
+        let mut is_set = self.is_set.lock();
+        self.changed.wait_while_for(&mut is_set, |is_set| !*is_set, span);
+        *is_set
+    }
+}
 
 /// A kind of row to delete or count, and the time for which such rows are kept.
 pub(super) struct HousekeepingTask {
@@ -45,7 +66,7 @@ pub(super) struct Times {
     /// The current time of the node's clock. New rows, such as events, get this time. With the lagging stored time, an
     /// event could expire before it is delivered.
     pub(super) clock: Timestamp,
-    /// Rows with a time before this one have expired.
+    /// Rows with an earlier time have expired.
     pub(super) before: Timestamp,
 }
 
@@ -54,10 +75,9 @@ pub(super) struct Times {
 pub(super) fn run_task(
     core: &Core,
     task: &HousekeepingTask,
-    node: LeaseToken,
     stop: &StopSignal,
 ) -> Option<Timestamp> {
-    purge(core, task, node, stop).unwrap_or_else(|error| {
+    purge(core, task, stop).unwrap_or_else(|error| {
         tracing::warn!(
             error = with_causes(&error),
             task = task.name,
@@ -82,7 +102,6 @@ pub(super) fn run_task(
 fn purge(
     core: &Core,
     task: &HousekeepingTask,
-    node: LeaseToken,
     stop: &StopSignal,
 ) -> Result<Option<Timestamp>, StoreError> {
     let first_began = Instant::now();
@@ -95,7 +114,8 @@ fn purge(
     loop {
         let now = core.clock.now();
         let pace_now = if is_follow_up { FOLLOW_UP_PACE } else { pace };
-        let turn = HousekeepingTurn { task: task.name, node, now, held_for, pace: pace_now };
+        let turn =
+            HousekeepingTurn { task: task.name, node: core.node, now, held_for, pace: pace_now };
         let Some(Batch { times, rows, took }) = run_batch(core, task, &turn, limit, stop)? else {
             return Ok(None);
         };
@@ -128,7 +148,7 @@ fn run_batch(
     limit: u32,
     stop: &StopSignal,
 ) -> Result<Option<Batch>, StoreError> {
-    let Timed { value: begun, mut took } = timed_write(core, |tx| {
+    let (begun, mut took) = timed_write(core, |tx| {
         let Some(time) = tx.take_housekeeping_turn(turn)? else { return Ok(None) };
         let times = Times { now: time, clock: turn.now, before: time.minus(task.keep) };
         let changed = match task.work {
@@ -141,8 +161,7 @@ fn run_batch(
     if let Work::Count(table) = task.work
         && let Some(uncounted) = read_uncounted(core, table, times.before, limit, stop)?
     {
-        let counted = timed_write(core, |tx| tx.count(&uncounted))?;
-        (rows, took) = (counted.value, counted.took);
+        (rows, took) = timed_write(core, |tx| tx.count(&uncounted))?;
     }
     Ok(Some(Batch { times, rows, took }))
 }
@@ -193,23 +212,17 @@ fn read_uncounted(
     }
 }
 
-/// The result of a transaction.
-struct Timed<T> {
-    value: T,
-    /// The duration of the transaction, without the wait for other writers.
-    took: Duration,
-}
-
+/// Runs a transaction. Returns its result, and its duration without the wait for other writers.
 fn timed_write<T>(
     core: &Core,
     mut work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
-) -> Result<Timed<T>, StoreError> {
+) -> Result<(T, Duration), StoreError> {
     let began = Cell::new(Instant::now());
     let value = core.store.write(Durability::Relaxed, |tx| {
         began.set(Instant::now());
         work(tx)
     })?;
-    Ok(Timed { value, took: began.get().elapsed() })
+    Ok((value, began.get().elapsed()))
 }
 
 /// Returns the size of the next batch. `took` is the duration of the previous batch. The next batch is:
@@ -254,21 +267,21 @@ const COUNTED_SUMS_MAX_ALONE: usize = 20_000;
 /// active keys, a lower number would update the daily count of each key several times in a run.
 const COUNTED_SUMS_MAX_BESIDE_OTHERS: usize = 250_000;
 
-/// Returns the time for which a node has the exclusive right to run the task with this name.
+/// Returns the length of a turn at the task with this name. A turn is the exclusive right of one node to run the task.
 pub(crate) fn held_for(task: &str) -> Duration {
     if FOLLOW_UPS.contains(&task) { FOLLOW_UP_HELD_FOR } else { HELD_FOR }
 }
 
-/// Time for which a node has the exclusive right to run a task. It is longer than [`TASK_MAX`], so the right lasts for
-/// all batches of a run.
+/// Length of a turn. Longer than [`TASK_MAX`], so that a turn lasts for all batches of a run.
 const HELD_FOR: Duration = Duration::from_mins(2);
 /// Names of the tasks that users wait for, and that run only while they have work.
 pub(super) const FOLLOW_UPS: [&str; 2] = ["deleted_webhooks", "identity_rotations"];
-/// Time for which a node has the exclusive right to run one of the [`FOLLOW_UPS`]. Each batch renews the right. If the
-/// node stops, another node continues after this time. Within this time, the same node also handles further changes.
+/// Length of a turn at one of the [`FOLLOW_UPS`]. Each batch renews the turn. Until it ends, only this node handles new
+/// work of the task. Afterwards any node can, also if this node has crashed.
 const FOLLOW_UP_HELD_FOR: Duration = Duration::from_secs(5);
-/// The stored time of [`FOLLOW_UPS`] follows the clock at once, because these tasks delete no row by its age. A stored
-/// time that lags after days without work would end the right of a node before the clock.
+/// The stored time of [`FOLLOW_UPS`] follows the clock at once, because these tasks delete no row by its age. A turn
+/// ends at the stored time plus the length of a turn. If the stored time lagged behind the clock, for example after
+/// days without work, a turn would end too early.
 const FOLLOW_UP_PACE: Duration = Duration::from_hours(24 * 36_500);
 /// Minimum value of the limit by which one run can advance the stored time of a task. The limit is ten times the
 /// interval between runs, but never less than this duration.

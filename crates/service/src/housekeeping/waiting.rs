@@ -9,7 +9,7 @@ use sealpost_domain::{
     with_causes,
 };
 
-use super::{stop_signal::StopSignal, task::PAUSE};
+use super::task::{PAUSE, StopSignal};
 use crate::sealpost::core::Core;
 
 /// Performs all requested transfers of waiting envelopes. Each round transfers one portion for each key. A transfer for

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,
-    GovernanceSubject, PartnerId, Timestamp,
+    GovernanceSubject, PartnerId,
 };
 use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::random;
@@ -40,7 +40,7 @@ impl Operator {
     /// the key or account does not exist, or if an action against it is already proposed or enforced.
     pub fn propose(
         &self,
-        subject: GovernanceSubject,
+        subject: &GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
         self.decide(subject, GovernanceStatus::Proposed, reason, "governance.propose")
@@ -50,7 +50,7 @@ impl Operator {
     /// key or account does not exist, or if an action against it is already enforced.
     pub fn enforce(
         &self,
-        subject: GovernanceSubject,
+        subject: &GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
         self.decide(subject, GovernanceStatus::Enforced, reason, "governance.enforce")
@@ -59,7 +59,7 @@ impl Operator {
     /// Lifts a council action that was proposed or enforced. Fails if there is no such action.
     pub fn lift(
         &self,
-        subject: GovernanceSubject,
+        subject: &GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
         self.decide(subject, GovernanceStatus::Lifted, reason, "governance.lift")
@@ -73,7 +73,7 @@ impl Operator {
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
         let subject = GovernanceSubject::Partner(partner.clone());
-        self.decide(subject, GovernanceStatus::Enforced, reason, "partner.suspend")
+        self.decide(&subject, GovernanceStatus::Enforced, reason, "partner.suspend")
     }
 
     /// Ends the suspension of a partner. The suspension no longer blocks the keys of the partner's accounts. Fails if
@@ -84,7 +84,7 @@ impl Operator {
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
         let subject = GovernanceSubject::Partner(partner.clone());
-        self.decide(subject, GovernanceStatus::Lifted, reason, "partner.restore")
+        self.decide(&subject, GovernanceStatus::Lifted, reason, "partner.restore")
     }
 
     /// Assigns an account to a partner (a group of accounts that operators can suspend together). Replaces the previous
@@ -109,110 +109,83 @@ impl Operator {
 
     fn decide(
         &self,
-        subject: GovernanceSubject,
+        subject: &GovernanceSubject,
         to: GovernanceStatus,
         reason: &str,
         action: &'static str,
     ) -> Result<DecisionView, OperatorError> {
-        let change = StatusChange { subject, to, reason, action };
         let now = self.clock.now();
         let fresh_id = DecisionId::new(now, random()?);
         self.perform(|tx| {
-            require_subject(tx, &change)?;
-            let open = tx.open_decisions(&change.subject)?;
-            let open = open.into_iter().find(|decision| decision.reason.kind == change.kind());
+            let (kind, concerned) = require_subject(tx, subject, to)?;
+            let open = tx.open_decisions(subject)?;
+            let open = open.into_iter().find(|decision| decision.reason.kind == kind);
             let from = open.as_ref().map(|decision| decision.reason.status);
-            change.check(from)?;
-            let decision =
-                change.decision(open.as_ref().map_or(fresh_id, |open| open.id), now, self);
+            check_change(from, to)?;
+            let decision = GovernanceDecision {
+                id: open.as_ref().map_or(fresh_id, |open| open.id),
+                subject: subject.clone(),
+                reason: GovernanceReason {
+                    kind,
+                    status: to,
+                    reason: reason.to_owned(),
+                    since: now,
+                },
+                by: self.actor.clone(),
+            };
             match open {
                 Some(_) => tx.update_decision(&decision)?,
                 None => tx.insert_decision(&decision)?,
             }
-            let subject = change.subject.to_string();
-            let detail = json!({"from": from, "reason": change.reason});
-            let record = ActionRecord::new(change.action, &subject, change.concerned(), detail);
+            let detail = json!({"from": from, "reason": reason});
+            let record = ActionRecord::new(action, &subject, concerned, detail);
             let GovernanceDecision { reason, by, .. } = decision;
-            Ok((DecisionView { subject, decision: reason, by }, record))
+            Ok((DecisionView { subject: subject.to_string(), decision: reason, by }, record))
         })
     }
 }
 
-/// A requested change of the status of a decision.
-struct StatusChange<'a> {
-    subject: GovernanceSubject,
-    to: GovernanceStatus,
-    reason: &'a str,
-    action: &'static str,
-}
-
-impl StatusChange<'_> {
-    fn kind(&self) -> GovernanceKind {
-        match &self.subject {
-            GovernanceSubject::Account(_) | GovernanceSubject::Key(_) => {
-                GovernanceKind::CouncilAction
-            }
-            GovernanceSubject::Partner(_) => GovernanceKind::PartnerSuspension,
+fn check_change(from: Option<GovernanceStatus>, to: GovernanceStatus) -> Result<(), OperatorError> {
+    use GovernanceStatus as S;
+    match (from, to) {
+        (None | Some(S::Lifted), S::Lifted) => {
+            Err(OperatorError::NotFound("decision in force or proposed"))
         }
-    }
-
-    fn concerned(&self) -> Concerned {
-        match &self.subject {
-            GovernanceSubject::Account(account) => Concerned::Account(*account),
-            GovernanceSubject::Key(key) => Concerned::Key(*key),
-            GovernanceSubject::Partner(_) => Concerned::Service,
+        (Some(S::Enforced), S::Enforced) => {
+            Err(OperatorError::Pointless("this is enforced already; lift it first"))
         }
-    }
-
-    fn check(&self, from: Option<GovernanceStatus>) -> Result<(), OperatorError> {
-        use GovernanceStatus as S;
-        match (from, self.to) {
-            (None | Some(S::Lifted), S::Lifted) => {
-                Err(OperatorError::NotFound("decision in force or proposed"))
-            }
-            (Some(S::Enforced), S::Enforced) => {
-                Err(OperatorError::Pointless("this is enforced already; lift it first"))
-            }
-            (Some(S::Enforced), S::Proposed) => {
-                Err(OperatorError::Pointless("this is enforced already, not merely proposed"))
-            }
-            (Some(S::Proposed), S::Proposed) => {
-                Err(OperatorError::Pointless("this is proposed already; enforce or lift it"))
-            }
-            _ => Ok(()),
+        (Some(S::Enforced), S::Proposed) => {
+            Err(OperatorError::Pointless("this is enforced already, not merely proposed"))
         }
-    }
-
-    fn decision(
-        &self,
-        id: DecisionId,
-        since: Timestamp,
-        operator: &Operator,
-    ) -> GovernanceDecision {
-        let reason = GovernanceReason {
-            kind: self.kind(),
-            status: self.to,
-            reason: self.reason.to_owned(),
-            since,
-        };
-        GovernanceDecision { id, subject: self.subject.clone(), reason, by: operator.actor.clone() }
+        (Some(S::Proposed), S::Proposed) => {
+            Err(OperatorError::Pointless("this is proposed already; enforce or lift it"))
+        }
+        _ => Ok(()),
     }
 }
 
+/// Checks that the subject of a decision exists, and locks a key or an account. Returns the kind of the decision, and
+/// the account that it concerns.
 fn require_subject(
     tx: &mut Transaction,
-    change: &StatusChange<'_>,
-) -> Result<(), Abort<OperatorError>> {
-    let (exists, what) = match &change.subject {
-        GovernanceSubject::Account(id) => (tx.lock_account(id)?, "open account with this id"),
-        GovernanceSubject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
-        // A suspension can be lifted even if the partner has no account any more.
-        GovernanceSubject::Partner(_) if change.to == GovernanceStatus::Lifted => {
-            return Ok(());
+    subject: &GovernanceSubject,
+    to: GovernanceStatus,
+) -> Result<(GovernanceKind, Concerned), Abort<OperatorError>> {
+    let (exists, what, kind, concerned) = match subject {
+        GovernanceSubject::Account(id) => {
+            let (exists, concerned) = (tx.lock_account(id)?, Concerned::Account(*id));
+            (exists, "open account with this id", GovernanceKind::CouncilAction, concerned)
+        }
+        GovernanceSubject::Key(id) => {
+            let (exists, concerned) = (tx.lock_key(id)?.is_some(), Concerned::Key(*id));
+            (exists, "such API key", GovernanceKind::CouncilAction, concerned)
         }
         GovernanceSubject::Partner(id) => {
-            (tx.count_accounts_of(id)? > 0, "account of this partner")
+            // A suspension can be lifted even if the partner has no account any more.
+            let exists = to == GovernanceStatus::Lifted || tx.count_accounts_of(id)? > 0;
+            let kind = GovernanceKind::PartnerSuspension;
+            (exists, "account of this partner", kind, Concerned::Service)
         }
     };
-    if exists { Ok(()) } else { Err(OperatorError::NotFound(what).into()) }
+    if exists { Ok((kind, concerned)) } else { Err(OperatorError::NotFound(what).into()) }
 }

@@ -97,10 +97,8 @@ impl Operator {
         self.perform(|tx| {
             let invite = tx.revoke_invite(id, now)?.ok_or(NO_INVITE)?;
             let detail = json!({"uses": invite.uses, "used": invite.used});
-            Ok((
-                shown(invite, now),
-                ActionRecord::new("invite.revoke", id, Concerned::Service, detail),
-            ))
+            let record = ActionRecord::new("invite.revoke", id, Concerned::Service, detail);
+            Ok((shown(invite, now), record))
         })
     }
 }

@@ -46,8 +46,9 @@ pub struct DatabaseRecovered {
 }
 
 impl Operator {
-    /// Changes keys, accounts, badges and API tokens to the state that results from all `acts` in their order. Then
-    /// ends credentials. Skips acts on rows that do not exist. After an interruption, call this function again.
+    /// Repeats the acts of revocation journals in the database, then ends the credentials that `ended` selects. If
+    /// several acts change the same key or account, applies only their final result. Skips acts on rows that do not
+    /// exist. After an interruption, call this function again.
     pub fn recover(
         &self,
         acts: &[JournaledAct],
@@ -147,13 +148,8 @@ impl Operator {
         loop {
             let ended = self.perform(|tx| {
                 let ended = tx.end_api_tokens(BATCH_MAX)?;
-                let record = ActionRecord::new(
-                    "token.end",
-                    "all",
-                    Concerned::Service,
-                    json!({"api_tokens": ended}),
-                );
-                Ok((ended, record))
+                let detail = json!({"api_tokens": ended});
+                Ok((ended, ActionRecord::new("token.end", "all", Concerned::Service, detail)))
             })?;
             total = total.saturating_add(ended);
             if ended < u64::from(BATCH_MAX) {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::password_file::{NAME_LEN_MAX, OperatorRole, PASSWORD_LEN_MAX};
 use crate::{
-    acts::audited::{Operator, OperatorClient, OperatorError},
+    acts::audited::{Operator, OperatorError},
     error::Error,
     sealpost::{Sealpost, core::Core},
 };
@@ -93,7 +93,7 @@ impl Sealpost {
             let OperatorCall { operator, client_address, reason } = call;
             let actor = format!("console:{}", operator.name);
             let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor)
-                .of_client(OperatorClient { client_address }, reason);
+                .of_client(client_address, reason);
             Ok(work(&operator)?)
         };
         self.core.block(&self.core, work).await

@@ -44,6 +44,15 @@ pub(crate) fn correspondents(
     Ok(keys.into_iter().map(named).collect())
 }
 
+/// Finds the names of a key, as far as other keys can see the names. An unknown key has no names.
+pub(crate) fn correspondent(
+    reader: &mut Reader,
+    key: ApiKeyId,
+) -> Result<Correspondent, StoreError> {
+    let found = correspondents(reader, [key])?.remove(&key);
+    Ok(found.unwrap_or(Correspondent { api_key_id: key, handle: None, label: None }))
+}
+
 /// Finds the kinds and the senders of events. Omits events that are no longer stored.
 pub(super) fn origins(
     reader: &mut Reader,

@@ -5,7 +5,7 @@ use sealpost_storage::Reader;
 
 use super::{
     account_owner::{NO_KEY, Owner},
-    correspondents::{Correspondent, correspondents},
+    correspondents::{Correspondent, correspondent, correspondents},
 };
 use crate::{
     envelopes::list_sent::{ListSent, Receipt, SentCursor, SentView, receipt, sent_query},
@@ -13,6 +13,7 @@ use crate::{
 };
 
 /// A page of the sent envelopes of a key or an account.
+#[derive(Default)]
 pub struct SentLog {
     /// The envelopes, newest first.
     pub entries: Vec<SentEntry>,
@@ -99,10 +100,8 @@ impl Owner<'_> {
         self.read(move |core, reader, account, now| {
             reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let receipt = receipt(core, reader, &key, &envelope_id)?;
-            let recipient = receipt.recipient;
-            let found = correspondents(reader, [recipient])?.remove(&recipient);
-            let unnamed = Correspondent { api_key_id: recipient, handle: None, label: None };
-            Ok((receipt, found.unwrap_or(unnamed)))
+            let recipient = correspondent(reader, receipt.recipient)?;
+            Ok((receipt, recipient))
         })
         .await
     }

@@ -44,12 +44,12 @@ impl SentForm {
 }
 
 impl Accounts {
-    /// Records the use of a form. The calling code may do this before or after the action that the form requests.
-    /// Returns `false` if the form was used before.
+    /// Records that a form was used. The caller may do this before or after the action that the form requests. Returns
+    /// `false` if the form was used before.
     ///
-    /// The time of the use is the [shared time](sealpost_storage::Reader::shared_time). With the time of a clock far
-    /// behind, housekeeping would delete the use at once. With the time of a clock far ahead, a repetition would show
-    /// secrets until that time.
+    /// Stores the [shared time](sealpost_storage::Reader::shared_time), because the clock of this node may be wrong.
+    /// With a time far in the past, housekeeping would delete the record at once. With a time in the future, the use
+    /// would count as recent at that time, and a repetition would then show secrets again.
     pub async fn use_form(&self, form: &SentForm) -> Result<bool, Error> {
         let hash = form.hash;
         let use_form = move |core: &Arc<Core>| {

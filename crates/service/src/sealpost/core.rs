@@ -59,7 +59,9 @@ pub(crate) struct Core {
     pub(crate) bearer_uses: BearerUses,
     pub(crate) bearer_lookups: LookupQueue<BearerHash, Bearer>,
     pub(crate) key_lookups: LookupQueue<ApiKeyId, Arc<CachedKey>>,
-    blocking: BlockingPool,
+    /// Limits the number of concurrent blocking tasks of the service. The tasks run on the blocking threads of the
+    /// embedding program's tokio runtime.
+    blocking_tasks: Arc<Semaphore>,
 }
 
 impl Core {
@@ -67,7 +69,7 @@ impl Core {
         let Parts { store, dispatch, keyring, clock, issuer, base_url, guard: _, circuits: _ } =
             parts;
         store.authenticate_rows(Arc::<Keyring>::clone(&keyring));
-        let blocking = BlockingPool::new(settings.blocking_tasks_max);
+        let tasks_max = settings.blocking_tasks_max.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             store,
             dispatch,
@@ -81,19 +83,26 @@ impl Core {
             key_lookups: LookupQueue::new(&settings),
             settings,
             node,
-            blocking,
+            blocking_tasks: Arc::new(Semaphore::new(tasks_max)),
         }
     }
 
-    /// Runs `work`, which may block its thread, on the blocking pool, with a clone of `service`. The clone shares the
-    /// state of `service`.
+    /// Runs `work`, which may block its thread, on a blocking thread as soon as the limit of concurrent tasks allows.
+    /// `work` gets a clone of `service`, which shares the state of `service`. Started work runs to its end, even if the
+    /// future is dropped.
     pub(crate) async fn block<S: Clone + Send + 'static, T: Send + 'static>(
         &self,
         service: &S,
         work: impl FnOnce(&S) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let service = service.clone();
-        self.blocking.run(move || work(&service)).await?
+        let permit = Arc::clone(&self.blocking_tasks).acquire_owned().await;
+        let permit = permit.map_err(|_closed| Error::Lost)?;
+        let task = move || {
+            let _permit = permit;
+            work(&service)
+        };
+        spawn_blocking(task).await.map_err(|_panicked| Error::Lost)?
     }
 
     /// Returns true if the disk has too little free space for new messages and activations.
@@ -105,29 +114,5 @@ impl Core {
     /// housekeeping has not deleted them yet.
     pub(crate) fn kept_since(&self, now: Timestamp) -> Timestamp {
         now.minus(self.settings.retention)
-    }
-}
-
-/// Limits the number of concurrent blocking tasks of one service. The tasks run on the blocking threads of the
-/// embedding program's tokio runtime.
-struct BlockingPool(Arc<Semaphore>);
-
-impl BlockingPool {
-    fn new(tasks_max: usize) -> Self {
-        Self(Arc::new(Semaphore::new(tasks_max.clamp(1, Semaphore::MAX_PERMITS))))
-    }
-
-    /// Runs `task` on a blocking thread as soon as the limit allows. A started task runs to its end, even if the future
-    /// is dropped.
-    async fn run<T: Send + 'static>(
-        &self,
-        task: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Error> {
-        let permit = Arc::clone(&self.0).acquire_owned().await.map_err(|_closed| Error::Lost)?;
-        let task = move || {
-            let _permit = permit;
-            task()
-        };
-        spawn_blocking(task).await.map_err(|_panicked| Error::Lost)
     }
 }

@@ -31,20 +31,6 @@ pub(super) struct Request {
     pub(super) idempotency: Option<Idempotency>,
 }
 
-/// A sealed message that is ready to be committed.
-pub(super) struct Prepared {
-    pub(super) recipient: ResolvedRecipient,
-    pub(super) pending: PendingEnvelope,
-}
-
-/// The recipient of a send, whose key was found.
-pub(super) struct ResolvedRecipient {
-    pub(super) id: ApiKeyId,
-    /// The handle by which the request named the recipient. `None` if the request named a key.
-    pub(super) handle: Option<Handle>,
-    key: Arc<CachedKey>,
-}
-
 /// The envelopes that a key sent or received, each with its thread.
 pub(super) type Threads = HashMap<EnvelopeId, Option<ThreadId>>;
 
@@ -117,7 +103,7 @@ impl Sending {
         sender: ApiKeyId,
         from: &KeyMaterial,
         request: &Request,
-    ) -> Result<Prepared, Error> {
+    ) -> Result<PendingEnvelope, Error> {
         let threads = self.threads(sender, [request]).await?;
         let timestamp = self.core.clock.now();
         let stamp = (EnvelopeId::new(timestamp, random()?), timestamp);
@@ -132,11 +118,29 @@ impl Sending {
         request: &Request,
         threads: &Threads,
         (id, timestamp): (EnvelopeId, Timestamp),
-    ) -> Result<Prepared, Error> {
-        let recipient = self.resolve(request.to.as_ref().map_err(Clone::clone)?).await?;
+    ) -> Result<PendingEnvelope, Error> {
+        let to = request.to.as_ref().map_err(Clone::clone)?;
+        let (recipient, handle) = self.resolve(to).await?;
         let context = request.context(threads)?;
         let draft = EnvelopeDraft { id, sender, recipient: recipient.id, timestamp, context };
-        self.seal(&draft, from, recipient, request)
+        let key = &self.core.material(&recipient)?.ok_or(REVOKED_RECIPIENT)?.sealing_key;
+        let message = request.message.as_bytes();
+        let (mut envelope, channel) = match self.core.settings.suite {
+            Suite::Channel => {
+                let channels = &self.core.cache.channels;
+                let (envelope, channel) = channels.seal(&draft, message, from, key)?;
+                (envelope, Some(channel.row()))
+            }
+            Suite::Classic | Suite::Hybrid => (seal(&draft, message, &from.identity, key)?, None),
+        };
+        envelope.meta.trace = request.trace;
+        Ok(PendingEnvelope {
+            leaf: envelope_leaf(&envelope.meta),
+            envelope: Arc::new(envelope),
+            channel,
+            handle,
+            sealing_version: key.version(),
+        })
     }
 
     /// Returns the envelopes that the messages reply to, with their threads. Omits envelopes that have expired, and
@@ -158,13 +162,15 @@ impl Sending {
         self.core.block(&self.core, find).await
     }
 
-    async fn resolve(&self, to: &Recipient) -> Result<ResolvedRecipient, Error> {
+    /// Returns the key of the recipient, and the handle by which the request named it. The handle is `None` if the
+    /// request named the key.
+    async fn resolve(&self, to: &Recipient) -> Result<(Arc<CachedKey>, Option<Handle>), Error> {
         let (id, handle) = match to {
             Recipient::Key(id) => (*id, None),
             Recipient::Handle(handle) => (self.handle_owner(handle).await?, Some(handle.clone())),
         };
         let key = self.core.cached_key(id).await?.ok_or(UNKNOWN_RECIPIENT)?;
-        Ok(ResolvedRecipient { id, handle, key })
+        Ok((key, handle))
     }
 
     /// Returns the key that owns a handle. A cached owner is used only if its key is cached and not revoked, because
@@ -179,34 +185,6 @@ impl Sending {
         let load = move |core: &Arc<Core>| Ok(core.load_handle_owner(&handle)?);
         let owner = self.core.block(&self.core, load).await?;
         Ok(owner.ok_or(UNKNOWN_RECIPIENT)?)
-    }
-
-    fn seal(
-        &self,
-        draft: &EnvelopeDraft,
-        from: &KeyMaterial,
-        recipient: ResolvedRecipient,
-        request: &Request,
-    ) -> Result<Prepared, Error> {
-        let to = self.core.material(&recipient.key)?.ok_or(REVOKED_RECIPIENT)?;
-        let (key, message) = (&to.sealing_key, request.message.as_bytes());
-        let (mut envelope, channel) = match self.core.settings.suite {
-            Suite::Channel => {
-                let channels = &self.core.cache.channels;
-                let (envelope, channel) = channels.seal(draft, message, from, key)?;
-                (envelope, Some(channel.row()))
-            }
-            Suite::Classic | Suite::Hybrid => (seal(draft, message, &from.identity, key)?, None),
-        };
-        envelope.meta.trace = request.trace;
-        let pending = PendingEnvelope {
-            leaf: envelope_leaf(&envelope.meta),
-            envelope: Arc::new(envelope),
-            channel,
-            handle: recipient.handle.clone(),
-            sealing_version: to.sealing_version,
-        };
-        Ok(Prepared { recipient, pending })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Code, Envelope, EnvelopeId, IdempotencyKey, Refusal, Timestamp, ports::IdempotencyResult,
+    Code, EnvelopeId, IdempotencyKey, Refusal, Timestamp, ports::IdempotencyResult,
 };
 use sealpost_wallet::{WalletError, random};
 use zeroize::Zeroizing;
@@ -11,14 +11,15 @@ use zeroize::Zeroizing;
 use super::{
     Sending,
     command::{
-        BatchResult, Command, CommandGroup, Decided, Idempotency, Verdict, refusal_of, results_of,
+        BatchResult, Command, CommandGroup, Decided, Idempotency, PendingEnvelope, Verdict,
+        refusal_of, results_of,
     },
     message::NewMessage,
-    prepare::{Prepared, Request},
+    prepare::Request,
     send_message::{REVOKED_SENDER, SEAL_TRIES_MAX},
 };
 use crate::{
-    cache::{cached_key::KeyMaterial, key_cache::CacheEvent},
+    cache::cached_key::KeyMaterial,
     caller::{
         admission::{Limited, Purpose},
         credentials::{Caller, CallerId},
@@ -56,26 +57,37 @@ pub struct SentBatch {
 type Requests = Vec<Result<Request, Refusal>>;
 
 /// The sealed messages of a batch. An `Err` stands for a message with an error.
-type PreparedMessages = Vec<Result<Prepared, Refusal>>;
+type SealedMessages = Vec<Result<PendingEnvelope, Refusal>>;
 
 impl Sending {
     /// Seals the messages, and stores all accepted ones in one commit. Each message is checked, limited and counted as
     /// if the messages were sent separately, one after the other.
     pub async fn send_batch(&self, caller: &Caller, batch: SendBatch) -> Limited<SentBatch> {
+        self.try_send_batch(caller, batch).await.unwrap_or_else(Limited::before_rate_check)
+    }
+
+    /// Seals and commits a batch. Repeats both steps if a recipient has changed in between. An `Err` stands for an
+    /// error before the rate limits were checked.
+    async fn try_send_batch(
+        &self,
+        caller: &Caller,
+        batch: SendBatch,
+    ) -> Result<Limited<SentBatch>, Error> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
-            return limited;
+            return Ok(limited);
         }
-        let from = match self.core.material(&caller.key) {
-            Ok(Some(from)) => from,
-            Ok(None) => return self.reject(caller, Purpose::Send, REVOKED_SENDER).await,
-            Err(fault) => return Limited::before_rate_check(fault),
+        let Some(from) = self.core.material(&caller.key)? else {
+            return Ok(self.reject(caller, Purpose::Send, REVOKED_SENDER).await);
         };
-        match self.read_batch(batch, from) {
-            Ok((requests, key)) => {
-                self.seal_and_commit_batch(caller.id, from, &requests, key).await
+        let (requests, key) = self.read_batch(batch, from)?;
+        for _ in 0..SEAL_TRIES_MAX {
+            let messages = self.prepare_batch(caller.id, from, &requests).await?;
+            if let Some(limited) = self.commit_batch(caller.id, &messages, key.clone()).await? {
+                return Ok(limited);
             }
-            Err(fault) => Limited::before_rate_check(fault),
         }
+        // A recipient has changed during every try. Nothing is stored, so the caller can retry.
+        Err(Refusal::Unavailable.into())
     }
 
     fn read_batch(
@@ -102,27 +114,6 @@ impl Sending {
         Ok((batch.messages.into_iter().map(read).collect::<Result<_, _>>()?, key))
     }
 
-    /// Seals and commits a batch. Repeats both steps if a recipient has changed in between.
-    async fn seal_and_commit_batch(
-        &self,
-        caller: CallerId,
-        from: &KeyMaterial,
-        requests: &Requests,
-        key: Option<Idempotency>,
-    ) -> Limited<SentBatch> {
-        for _ in 0..SEAL_TRIES_MAX {
-            let prepared = match self.prepare_batch(caller, from, requests).await {
-                Ok(prepared) => prepared,
-                Err(fault) => return Limited::before_rate_check(fault),
-            };
-            if let Some(limited) = self.commit_batch(caller, &prepared, key.clone()).await {
-                return limited;
-            }
-        }
-        // A recipient has changed during every try. Nothing is stored, so the caller can retry.
-        Limited::before_rate_check(Refusal::Unavailable)
-    }
-
     /// Finds the recipients and seals the messages. Fails if a look-up is unavailable, so that the batch is refused
     /// before any of its messages is stored. Yields to the async runtime after each message, so that other requests on
     /// the same thread can proceed.
@@ -131,7 +122,7 @@ impl Sending {
         caller: CallerId,
         from: &KeyMaterial,
         requests: &Requests,
-    ) -> Result<PreparedMessages, Error> {
+    ) -> Result<SealedMessages, Error> {
         let threads = self.threads(caller.key, requests.iter().flatten()).await?;
         let timestamp = self.core.clock.now();
         let ids = ascending_ids(timestamp, requests.len())?;
@@ -144,11 +135,10 @@ impl Sending {
                 Err(refusal) => Err(refusal.clone().into()),
             };
             prepared.push(match message {
-                Ok(message) => Ok(message),
                 Err(Error::Refused(refusal)) if refusal.code() != Code::ServiceUnavailable => {
                     Err(refusal)
                 }
-                Err(fault) => return Err(fault),
+                message => Ok(message?),
             });
             tokio::task::yield_now().await;
         }
@@ -160,46 +150,38 @@ impl Sending {
     async fn commit_batch(
         &self,
         caller: CallerId,
-        prepared: &PreparedMessages,
-        key: Option<Idempotency>,
-    ) -> Option<Limited<SentBatch>> {
-        let command = |message: &Result<Prepared, Refusal>| Command {
+        messages: &SealedMessages,
+        batch_key: Option<Idempotency>,
+    ) -> Result<Option<Limited<SentBatch>>, Error> {
+        let command = |message: &Result<PendingEnvelope, Refusal>| Command {
             caller,
             purpose: Purpose::Send,
             idempotency: None,
-            pending: message.as_ref().ok().map(|message| message.pending.clone()),
+            pending: message.as_ref().ok().cloned(),
             refusal: message.as_ref().err().cloned(),
         };
-        let commands = prepared.iter().map(command).collect();
-        let decided = match self.commit_group(CommandGroup { commands, batch_key: key }).await {
-            Ok(decided) => decided,
-            Err(fault) => return Some(Limited::before_rate_check(fault)),
-        };
+        let commands = messages.iter().map(command).collect();
+        let decided = self.commit_group(CommandGroup { commands, batch_key }).await?;
         let limits = decided.iter().rev().find_map(|decided| decided.limits);
         if decided.iter().any(|decided| decided.verdict == Verdict::Stale) {
-            self.invalidate_recipients(prepared);
-            return None;
+            for pending in messages.iter().flatten() {
+                self.invalidate_recipient(pending);
+            }
+            return Ok(None);
         }
-        let envelope = |it: &Result<Prepared, Refusal>| -> Option<Arc<Envelope>> {
-            Some(Arc::clone(&it.as_ref().ok()?.pending.envelope))
-        };
-        let envelopes: Vec<_> = prepared.iter().map(envelope).collect();
         let result = match (refusal_of(&decided), earlier_results(&decided)) {
             (Some(refusal), _) => Err(refusal.clone().into()),
             (None, Some(earlier)) => earlier,
             (None, None) => {
+                let envelope = |message: &Result<PendingEnvelope, Refusal>| {
+                    Some(Arc::clone(&message.as_ref().ok()?.envelope))
+                };
+                let envelopes: Vec<_> = messages.iter().map(envelope).collect();
                 let results = results_of(&envelopes, &decided).ok_or(Error::Lost);
                 results.map(|results| SentBatch { results, replayed: false })
             }
         };
-        Some(Limited { result, limits })
-    }
-
-    fn invalidate_recipients(&self, prepared: &PreparedMessages) {
-        for message in prepared.iter().flatten() {
-            let (key, handle) = (&message.recipient.id, message.recipient.handle.as_ref());
-            self.core.cache.invalidate_on(CacheEvent::RecipientStale { key, handle });
-        }
+        Ok(Some(Limited { result, limits }))
     }
 }
 

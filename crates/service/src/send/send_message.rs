@@ -4,12 +4,12 @@ use sealpost_domain::{Code, KeyStatus, Refusal};
 
 use super::{
     Sending,
-    command::{Command, Decided, Idempotency, Verdict},
+    command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
     message::{NewMessage, Sent},
-    prepare::{Prepared, Request},
+    prepare::Request,
 };
 use crate::{
-    cache::{cached_key::KeyMaterial, key_cache::CacheEvent},
+    cache::key_cache::CacheEvent,
     caller::{
         admission::{Limited, Purpose},
         credentials::{Caller, CallerId},
@@ -21,57 +21,46 @@ impl Sending {
     /// Seals a message, and stores the envelope with its deliveries. `Ok` means that the envelope and the deliveries
     /// survive a crash. A refused request has stored nothing.
     pub async fn send(&self, caller: &Caller, send: NewMessage) -> Limited<Sent> {
+        self.try_send(caller, send).await.unwrap_or_else(Limited::before_rate_check)
+    }
+
+    /// Seals and commits a message. Repeats both steps if the recipient has changed in between. An `Err` stands for an
+    /// error before the rate limits were checked.
+    async fn try_send(&self, caller: &Caller, send: NewMessage) -> Result<Limited<Sent>, Error> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
-            return limited;
+            return Ok(limited);
         }
-        let from = match self.core.material(&caller.key) {
-            Ok(Some(from)) => from,
-            Ok(None) => return self.refuse(caller.id, None, REVOKED_SENDER).await,
-            Err(fault) => return Limited::before_rate_check(fault),
+        let Some(from) = self.core.material(&caller.key)? else {
+            return self.refuse(caller.id, None, REVOKED_SENDER).await;
         };
         let limit_bytes = self.core.settings.message_bytes_max;
         if send.message.len() > limit_bytes {
-            let refusal = Refusal::MessageTooLarge { limit_bytes };
-            return self.refuse(caller.id, None, refusal).await;
+            return self.refuse(caller.id, None, Refusal::MessageTooLarge { limit_bytes }).await;
         }
-        match Request::read(send, from) {
-            Ok(request) => self.seal_and_commit(caller.id, from, &request).await,
-            Err(fault) => Limited::before_rate_check(fault),
-        }
-    }
-
-    /// Seals and commits a message. Repeats both steps if the recipient has changed in between.
-    async fn seal_and_commit(
-        &self,
-        caller: CallerId,
-        from: &KeyMaterial,
-        request: &Request,
-    ) -> Limited<Sent> {
+        let request = Request::read(send, from)?;
         for _ in 0..SEAL_TRIES_MAX {
-            let prepared = match self.prepare(caller.key, from, request).await {
-                Ok(prepared) => prepared,
+            let pending = match self.prepare(caller.id.key, from, &request).await {
                 Err(Error::Refused(refusal)) if refusal.code() != Code::ServiceUnavailable => {
-                    return self.refuse(caller, request.idempotency.clone(), refusal).await;
+                    return self.refuse(caller.id, request.idempotency.clone(), refusal).await;
                 }
-                Err(fault) => return Limited::before_rate_check(fault),
+                prepared => prepared?,
             };
-            if let Some(limited) = self.commit_prepared(caller, request, &prepared).await {
-                return limited;
+            if let Some(limited) = self.commit_sealed(caller.id, &request, pending).await? {
+                return Ok(limited);
             }
         }
         // The recipient has changed during every try. Nothing is stored, so the caller can retry.
-        Limited::before_rate_check(Refusal::Unavailable)
+        Err(Refusal::Unavailable.into())
     }
 
     /// Commits a sealed message. Returns `None` if the cached data of the recipient was out of date, so that the
     /// message must be sealed again.
-    async fn commit_prepared(
+    async fn commit_sealed(
         &self,
         caller: CallerId,
         request: &Request,
-        prepared: &Prepared,
-    ) -> Option<Limited<Sent>> {
-        let Prepared { recipient, pending } = prepared;
+        pending: PendingEnvelope,
+    ) -> Result<Option<Limited<Sent>>, Error> {
         let command = Command {
             caller,
             purpose: Purpose::Send,
@@ -79,10 +68,7 @@ impl Sending {
             pending: Some(pending.clone()),
             refusal: None,
         };
-        let Decided { verdict, limits, .. } = match self.commit(command).await {
-            Ok(decided) => decided,
-            Err(fault) => return Some(Limited::before_rate_check(fault)),
-        };
+        let Decided { verdict, limits, .. } = self.commit(command).await?;
         let result = match verdict {
             Verdict::Stored(state) => Ok(Sent::new(&pending.envelope.meta, state)),
             Verdict::Replayed(earlier) => {
@@ -90,12 +76,17 @@ impl Sending {
             }
             Verdict::Refused(refusal) => Err(refusal.into()),
             Verdict::Stale | Verdict::Admitted => {
-                let (key, handle) = (&recipient.id, recipient.handle.as_ref());
-                self.core.cache.invalidate_on(CacheEvent::RecipientStale { key, handle });
-                return None;
+                self.invalidate_recipient(&pending);
+                return Ok(None);
             }
         };
-        Some(Limited { result, limits })
+        Ok(Some(Limited { result, limits }))
+    }
+
+    /// Removes outdated data of a recipient from the cache.
+    pub(super) fn invalidate_recipient(&self, pending: &PendingEnvelope) {
+        let (key, handle) = (&pending.envelope.meta.recipient, pending.handle.as_ref());
+        self.core.cache.invalidate_on(CacheEvent::RecipientStale { key, handle });
     }
 
     /// Refuses a request with `refusal` after the checks of session, key and limits, so that the request counts against
@@ -108,17 +99,15 @@ impl Sending {
         caller: CallerId,
         idempotency: Option<Idempotency>,
         refusal: Refusal,
-    ) -> Limited<Sent> {
+    ) -> Result<Limited<Sent>, Error> {
         let command =
             Command { caller, purpose: Purpose::Send, idempotency, pending: None, refusal: None };
-        match self.commit(command).await {
-            Ok(Decided { verdict: Verdict::Replayed(earlier), limits, .. }) => {
-                let sent = Sent::replayed(&earlier).ok_or(Refusal::IdempotencyKeyReused.into());
-                Limited { result: sent, limits }
-            }
-            Ok(decided) => decided.refused_by(refusal),
-            Err(fault) => Limited::before_rate_check(fault),
+        let decided = self.commit(command).await?;
+        if let Verdict::Replayed(earlier) = &decided.verdict {
+            let result = Sent::replayed(earlier).ok_or(Refusal::IdempotencyKeyReused.into());
+            return Ok(Limited { result, limits: decided.limits });
         }
+        Ok(decided.refused_by(refusal))
     }
 }
 

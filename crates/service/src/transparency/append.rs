@@ -45,14 +45,14 @@ impl TransparencyLog {
         while has_more {
             let salts = random::<{ LIMIT * 32 }>()?;
             let (salts, _) = salts.as_chunks::<32>();
-            let appended =
+            let (checkpoint, is_full) =
                 self.core.store.write(Durability::Durable, |tx| self.append(tx, &search, salts))?;
             if let Some(file) = &self.core.settings.checkpoint_file {
-                keep(file, &appended.checkpoint);
+                keep(file, &checkpoint);
             }
             // Repeats only if the last transaction was full. Statements that arrive during this call wait for the next
             // call, which can merge more of them into one entry.
-            has_more = appended.is_full;
+            has_more = is_full;
         }
         self.statement_cursor.searched(&search.log, now, search.newest);
         Ok(())
@@ -60,12 +60,14 @@ impl TransparencyLog {
 
     /// Appends pending statements that the search covers, at most as many as there are salts. Each entry of the log
     /// needs a salt: random bytes that hide the statement. Statements about envelopes are merged into common entries.
+    /// Returns the signed checkpoint, and true if the maximum number of statements was appended, so that more may be
+    /// pending.
     fn append(
         &self,
         tx: &mut Transaction,
         search: &Search,
         salts: &[[u8; 32]],
-    ) -> Result<Appended, StoreError> {
+    ) -> Result<(String, bool), StoreError> {
         let head = self.lock(tx)?;
         // All statements are pending if an operator has restarted the log since the search began.
         let after = if head.origin == search.log { search.after } else { 0 };
@@ -75,7 +77,7 @@ impl TransparencyLog {
         let is_full = pending.len() >= salts.len();
         let entries = new_entries(pending, salts, head.size, now)?;
         let checkpoint = self.extend(tx, head, &entries, now)?;
-        Ok(Appended { checkpoint, is_full })
+        Ok((checkpoint, is_full))
     }
 
     /// Appends a statement whose text is not stored: the database gets only the entry of the log, which is a hash.
@@ -148,13 +150,6 @@ impl TransparencyLog {
         let key = key.map_err(|_invalid| StoreError::Corrupt("origin of the transparency log"))?;
         Ok(LogSigner { secret, key })
     }
-}
-
-/// The signed checkpoint after a transaction. `is_full` is true if the transaction has appended the maximum number of
-/// statements, so that more may be pending.
-struct Appended {
-    checkpoint: String,
-    is_full: bool,
 }
 
 /// A search for statements that are not in the log yet.

@@ -41,41 +41,15 @@ pub(crate) struct Logged {
 }
 
 impl TransparencyLog {
-    /// Returns the proof of the newest statement about the object with the id `subject`, such as a key. `None` until a
-    /// statement about the object is in the log.
-    pub(crate) fn prove(
-        &self,
-        kind: StatementKind,
-        subject: &str,
-        format: ProofFormat,
-    ) -> Result<Option<String>, Error> {
-        self.prove_statement(format, |reader| Ok(find_statement(reader, kind, subject)?))
-    }
-
-    /// Returns the proof of the status of a badge. `None` until the status is in the log.
-    pub(crate) fn prove_badge(
-        &self,
-        id: &BadgeId,
-        is_revoked: bool,
-        format: ProofFormat,
-    ) -> Result<Option<String>, Error> {
-        self.prove_statement(format, |reader| Ok(find_badge(reader, id, is_revoked)?))
-    }
-
-    /// Returns the proof of an envelope. `None` until the envelope is in the log.
-    pub(crate) fn prove_envelope(
-        &self,
-        meta: &EnvelopeMeta,
-        format: ProofFormat,
-    ) -> Result<Option<String>, Error> {
-        self.prove_statement(format, |reader| find_envelope(reader, meta))
-    }
-
-    fn prove_statement(
+    /// Returns the proof of the statement that `find` finds. `None` until the statement is in the log.
+    pub(crate) fn prove<E>(
         &self,
         format: ProofFormat,
-        mut find: impl FnMut(&mut Reader) -> Result<Option<Logged>, TreeFault>,
-    ) -> Result<Option<String>, Error> {
+        mut find: impl FnMut(&mut Reader) -> Result<Option<Logged>, E>,
+    ) -> Result<Option<String>, Error>
+    where
+        TreeFault: From<E>,
+    {
         let proof = self.core.store.read(|reader| {
             // The head is read after the statement, so its tree contains the entry.
             let Some(logged) = find(reader)? else { return Ok(None) };

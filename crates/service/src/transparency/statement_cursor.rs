@@ -36,9 +36,8 @@ impl StatementCursor {
     /// Returns the id after which a search begins. Returns 0 once a minute, so that the search finds statements of
     /// transactions that took longer than [`SLACK`]. Such a statement can have an id below the cursor.
     ///
-    /// All statements of a new log are pending. Therefore also returns 0 for another log than before, until a search has
-    /// appended all of its statements. Otherwise, this node would append newer statements before older ones, while
-    /// another thread or node still appends the older ones.
+    /// Also returns 0 after a restart of the log, until a search has appended all statements to the new log. Otherwise,
+    /// this node would append newer statements, while another thread or node still appends older ones.
     pub(super) fn after(&self, log: &str, now: Timestamp) -> i64 {
         let mut positions = self.0.lock();
         if positions.log != log {

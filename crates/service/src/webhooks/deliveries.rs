@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Attempt, EventId, PendingDelivery, Refusal, Timestamp, Webhook, ports::StoreError,
+    Attempt, EventId, PendingDelivery, Refusal, Timestamp, Webhook, ports::StoreError,
 };
 use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
@@ -15,7 +15,6 @@ use super::{
 use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
-    error::Error,
 };
 
 /// Selects a page of the deliveries of a webhook.
@@ -72,24 +71,16 @@ pub struct DeliveryView {
 
 impl Webhooks {
     /// Lists the deliveries of a webhook. Refuses an unknown webhook, and a cursor of another webhook or another state.
+    /// Uses no write transaction, because reading a long backlog must not delay writers.
     pub async fn deliveries(&self, actor: &Actor, query: Deliveries) -> Limited<DeliveriesPage> {
-        let list =
-            move |webhooks: &Self, actor: &Actor| webhooks.deliveries_blocking(actor.key(), &query);
+        let list = move |Self { core, .. }: &Self, actor: &Actor| {
+            let oldest = core.kept_since(core.clock.now());
+            Ok(core.store.read(|reader| {
+                let webhook = find(reader, actor.key(), &query.webhook_id)?;
+                read_page(reader, &webhook, oldest, &query)
+            })?)
+        };
         self.core.act(self, actor, Purpose::Inspect, list).await
-    }
-
-    /// Returns a page of deliveries. Uses no write transaction, because reading a long backlog must not delay writers.
-    fn deliveries_blocking(
-        &self,
-        key: &ApiKeyId,
-        query: &Deliveries,
-    ) -> Result<DeliveriesPage, Error> {
-        let oldest = self.core.kept_since(self.core.clock.now());
-        let page = self.core.store.read(|reader| {
-            let webhook = find(reader, key, &query.webhook_id)?;
-            read_page(reader, &webhook, oldest, query)
-        })?;
-        Ok(page)
     }
 }
 

@@ -36,12 +36,11 @@ pub struct Relay {
 }
 
 impl Webhooks {
-    /// Stores a new connection to a relay of the caller's key. Refuses a webhook that is no relay, is disabled or is
-    /// paused. Also refuses a connection above the limit of the webhook.
+    /// Stores a new connection of a receiver to a webhook of the caller's key. Refuses the connection if the webhook is
+    /// not a relay, is disabled or paused, or has reached its limit of connections.
     ///
-    /// If this node has reached its limit of connections, closes a connection of the account that has the most
-    /// connections. Refuses the new connection instead if the caller's account would then have more connections than
-    /// that account.
+    /// If this node has reached its limit of connections, closes a connection of the account with the most connections.
+    /// If the caller's account would then have more connections than that account, refuses the new connection instead.
     pub async fn open_relay(
         &self,
         caller: &Caller,

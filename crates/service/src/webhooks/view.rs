@@ -15,7 +15,6 @@ use super::Webhooks;
 use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
-    error::Error,
     sealpost::core::Core,
 };
 
@@ -62,9 +61,7 @@ impl WebhookView {
     pub fn description_text(&self) -> &str {
         self.description.as_ref().map_or("", Description::as_str)
     }
-}
 
-impl WebhookView {
     fn new(webhook: Webhook, relays: &HashMap<WebhookId, u64>) -> Self {
         let connected =
             webhook.is_relay().then(|| relays.get(&webhook.id).copied().unwrap_or_default());
@@ -89,16 +86,14 @@ impl WebhookView {
 impl Webhooks {
     /// Lists all webhooks of the actor's key.
     pub async fn list(&self, actor: &Actor) -> Limited<WebhookList> {
-        let list = |webhooks: &Self, actor: &Actor| webhooks.list_blocking(actor.key());
+        let list = |Self { core, .. }: &Self, actor: &Actor| {
+            let webhooks = core.store.read(|reader| {
+                let webhooks = reader.list_webhooks(actor.key())?;
+                views(reader, webhooks, core.clock.now())
+            })?;
+            Ok(WebhookList { webhooks })
+        };
         self.core.act(self, actor, Purpose::Inspect, list).await
-    }
-
-    fn list_blocking(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
-        let webhooks = self.core.store.read(|reader| {
-            let webhooks = reader.list_webhooks(key)?;
-            views(reader, webhooks, self.core.clock.now())
-        })?;
-        Ok(WebhookList { webhooks })
     }
 
     /// Returns the webhook with this id as the list shows it. Refuses the same ids as [`find`].

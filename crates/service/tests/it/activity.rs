@@ -3,8 +3,7 @@
 
 use std::{
     sync::{Arc, atomic::AtomicUsize},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use sealpost_domain::{
@@ -18,7 +17,7 @@ use sealpost_wallet::{KeyToken, LoginSecret};
 
 use crate::{
     client::wait,
-    support::{World, failing_after, id, refusal},
+    support::{World, failing_after, id, refusal, wait_until},
 };
 
 fn account_of(world: &World, who: &Credentials) -> AccountId {
@@ -33,12 +32,13 @@ fn kinds(world: &World, account: &AccountId) -> Vec<ActivityKind> {
 /// Waits until `is_done` returns true as a result of housekeeping. Advances the clock by a minute after each check.
 #[track_caller]
 fn await_housekeeping(world: &World, mut is_done: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
-    while !is_done() {
-        assert!(Instant::now() < until, "housekeeping does not do it");
-        world.clock.advance(Duration::from_mins(1));
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| {
+        let is_done = is_done();
+        if !is_done {
+            world.clock.advance(Duration::from_mins(1));
+        }
+        is_done
+    });
 }
 
 fn often() -> Settings {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sealpost_domain::{
-    ApiKeyId, AssessmentMetrics, BadgeStatus, CheckName, Code, GovernanceSubject, ports::StoreError,
+    ApiKeyId, AssessmentMetrics, BadgeStatus, CheckName, Code, ports::StoreError,
 };
 use sealpost_service::{
     AssessmentSource, Attest, BadgeVerdict, Credentials, DryRun, Issue, Issued, IssuedBadge,
@@ -16,10 +16,13 @@ use serde_json::{Value, json};
 use crate::support::{World, id, refusal};
 
 pub(crate) fn assess(world: &World, who: &Credentials, of: [&str; 4]) {
-    let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
-    let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
-    world.operator().assess(&id(who), metrics, &AssessmentSource::default()).unwrap();
+    world.operator().assess(&id(who), metrics(of), &AssessmentSource::default()).unwrap();
     world.clock.advance(Duration::from_millis(1));
+}
+
+fn metrics(of: [&str; 4]) -> AssessmentMetrics {
+    let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
+    AssessmentMetrics { clarity, coherence, confidence, drift }
 }
 
 pub(crate) const GOOD: [&str; 4] = ["0.75", "0.70", "0.90", "0.10"];
@@ -178,25 +181,6 @@ fn old_badges_verify_after_the_issuer_has_rotated() {
 }
 
 #[test]
-fn governance_blocks_only_the_issue_and_all_requests_are_counted() {
-    let world = World::new();
-    let alice = world.newcomer(None);
-    assess(&world, &alice, GOOD);
-    let badge = issue(&world, &alice, &Issue::default());
-    world.operator().enforce(GovernanceSubject::Key(id(&alice)), "spam").unwrap();
-    for asked in [Issue::default(), Issue { dry_run: true, ..Issue::default() }] {
-        let blocked = refusal(world.sealpost.issue_badge(&alice, &Ok(asked)).result);
-        assert_eq!(blocked.code(), Code::GovernanceBlocked);
-    }
-    let used = || world.sealpost.status(&alice, &Ok(())).result.unwrap().usage.minute.used;
-    let before = used();
-    assert_eq!(verdict(&world, &alice, &badge.credential), BadgeVerdict::Valid);
-    let tried = sealpost_service::Validate { jurisdiction: "EU".into(), dry_run: true };
-    world.sealpost.validate(&alice, &Ok(tried)).result.unwrap();
-    assert_eq!(used(), before + 3);
-}
-
-#[test]
 fn a_dry_run_reports_every_refusal_and_issues_nothing() {
     let world = World::with(Settings { badges_per_key_max: 1, ..Settings::default() });
     let alice = world.newcomer(None);
@@ -257,11 +241,8 @@ fn a_revoked_key_keeps_the_status_of_its_badges() {
 fn assessments_are_in_the_audit_trail_with_their_source() {
     let world = World::new();
     let alice = world.newcomer(None);
-    let metrics = GOOD.map(|text| text.parse().unwrap());
-    let [clarity, coherence, confidence, drift] = metrics;
     let finding = AssessmentSource { by: Some("Lab 7".to_owned()), reason: "yearly".to_owned() };
-    let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
-    let shown = world.operator().assess(&id(&alice), metrics, &finding).unwrap();
+    let shown = world.operator().assess(&id(&alice), metrics(GOOD), &finding).unwrap();
     assert_eq!((shown.assessor.as_str(), shown.reason.as_str()), ("Lab 7", "yearly"));
     let entry = world.operator().audit_entries(0, 9).unwrap().remove(0);
     assert_eq!(
@@ -272,7 +253,7 @@ fn assessments_are_in_the_audit_trail_with_their_source() {
         assert!(entry.detail.contains(said), "{}", entry.detail);
     }
     let nobody = ApiKeyId::new(shown.at, [9; 10]);
-    assert!(world.operator().assess(&nobody, metrics, &finding).is_err());
+    assert!(world.operator().assess(&nobody, metrics(GOOD), &finding).is_err());
 }
 
 /// The stored time is later than the clock, if the clock was ahead at an earlier assessment.
@@ -281,13 +262,11 @@ fn assessments_and_attestations_show_their_stored_times() {
     let world = World::new();
     let (alice, operator) = (world.newcomer(None), world.operator());
     let key = id(&alice);
-    let [clarity, coherence, confidence, drift] = GOOD.map(|text| text.parse().unwrap());
-    let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
     let attest =
         Attest { check: CheckName::parse("kyc").unwrap(), valid_until: None, failed: false };
     let record = || {
         let source = AssessmentSource::default();
-        let assessed = operator.assess(&key, metrics, &source).unwrap().at;
+        let assessed = operator.assess(&key, metrics(GOOD), &source).unwrap().at;
         [assessed, operator.attest(&key, &attest, &source).unwrap().at]
     };
     let first = record();

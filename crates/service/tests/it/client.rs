@@ -9,18 +9,19 @@ use std::{
     thread::{self, Thread},
 };
 
-use sealpost_domain::{AccountId, ApiKeyId, EventId, Refusal, RequestSource, TokenScope};
+use sealpost_domain::{ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, Credentials, Deleted,
-    Deliveries, DeliveriesPage, Enabled, Error, EventLogPage, EvidenceView, Issue, Issued, KeyPage,
-    KeyRevoked, KeyStanding, Limited, ListEvents, LoggedIn, Login, NewMessage, Opened, Owner,
-    ProofFormat, Purpose, Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay,
-    Scope, Sealpost, SecretsReplaced, Sent, SessionView, Truncated, Update, Updated, Validate,
-    Validated, WebhookList, WebhookSecretRotated,
+    Deliveries, DeliveriesPage, Enabled, Error, EvidenceView, Issue, Issued, KeyRevoked,
+    KeyStanding, Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat, Purpose,
+    Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay, Scope, Sealpost,
+    SecretsReplaced, Sent, Update, Updated, Validate, Validated, WebhookList, WebhookSecretRotated,
 };
 use serde::Serialize;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
+
+use crate::support::message;
 
 /// The body of a request, or the refusal of a faulty body.
 type Body<T> = Result<T, Refusal>;
@@ -42,6 +43,11 @@ impl Client {
             self.0.sending.send(caller, send).await
         })
         .await
+    }
+
+    /// Sends the message `hello`.
+    pub(crate) async fn send_hello(&self, from: &Credentials, to: &str) -> Result<Sent, Error> {
+        self.send(from, Ok(message(to, "hello", None))).await.result
     }
 
     pub(crate) fn open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
@@ -254,27 +260,15 @@ impl Manage {
 /// The owner of an account on the dashboard, with blocking functions.
 pub(crate) struct AccountOwner<'a>(&'a Sealpost, Owner<'a>);
 
+impl<'a> Deref for AccountOwner<'a> {
+    type Target = Owner<'a>;
+
+    fn deref(&self) -> &Owner<'a> {
+        &self.1
+    }
+}
+
 impl AccountOwner<'_> {
-    pub(crate) fn account_id(&self) -> AccountId {
-        self.1.account_id()
-    }
-
-    pub(crate) fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
-        wait(self.1.keys())
-    }
-
-    pub(crate) fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
-        wait(self.1.standing(id))
-    }
-
-    pub(crate) fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
-        wait(self.1.key(id))
-    }
-
-    pub(crate) fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
-        wait(self.1.sessions())
-    }
-
     pub(crate) fn register(&self, key: &ApiKeyId, asked: Register) -> Result<Registered, Error> {
         wait(self.0.webhooks.register(&self.1.acting_on(key), asked)).result
     }
@@ -290,18 +284,6 @@ impl AccountOwner<'_> {
                 Err(_) => Err(Refusal::Unauthorized("the session is not confirmed").into()),
             }
         })
-    }
-
-    pub(crate) fn end_session(&self, name: &str) -> Result<bool, Error> {
-        wait(self.1.end_session(name))
-    }
-
-    pub(crate) fn key_of_event(&self, id: EventId) -> Result<Option<ApiKeyId>, Error> {
-        wait(self.1.key_of_event(id))
-    }
-
-    pub(crate) fn events(&self, query: ListEvents) -> Result<EventLogPage, Error> {
-        wait(self.1.events(None, query))
     }
 
     /// Exports the account.

@@ -14,6 +14,7 @@ mod caller;
 mod channels;
 mod client;
 mod compliance;
+mod doubles;
 mod housekeeping;
 mod issuer;
 mod model;

@@ -14,7 +14,7 @@ use sealpost_storage::Database;
 
 use crate::{
     client::{AccountOwner, Manage, Managed, wait},
-    support::{World, id, key_of, message, webhook_for},
+    support::{World, id, key_of, webhook_for},
 };
 
 fn owner<'a>(world: &'a World, who: &Credentials) -> AccountOwner<'a> {
@@ -104,7 +104,7 @@ fn a_foreign_key_does_not_exist() {
     let (who, other) = (world.newcomer(None), world.newcomer(None));
     let owner = owner(&world, &who);
     let theirs = id(&other);
-    assert_eq!(code(owner.key(&theirs)), Code::KeyNotFound);
+    assert_eq!(code(wait(owner.key(&theirs))), Code::KeyNotFound);
     assert_eq!(code(owner.manage(&theirs, Manage::List)), Code::KeyNotFound);
     assert_eq!(code(owner.register(&theirs, somewhere())), Code::KeyNotFound);
     assert_eq!(code(owner.revoke(&theirs)), Code::KeyNotFound);
@@ -118,11 +118,11 @@ fn pages_count_against_no_limit_and_need_no_active_key() {
     let owner = owner(&world, &who);
     world.operator().deactivate_key(&id(&who)).unwrap();
     for _ in 0..50 {
-        owner.keys().unwrap();
-        owner.key(&id(&who)).unwrap();
+        wait(owner.keys()).unwrap();
+        wait(owner.key(&id(&who))).unwrap();
         owner.manage(&id(&who), Manage::List).unwrap();
     }
-    let seen = owner.keys().unwrap().first.remove(0);
+    let seen = wait(owner.keys()).unwrap().first.remove(0);
     assert_eq!((seen.status, seen.usage.minute.used), (KeyStatus::Deactivated, 0));
 }
 
@@ -133,9 +133,9 @@ fn only_an_active_unblocked_key_gets_webhooks() {
     let owner = owner(&world, &who);
     owner.register(&id(&who), somewhere()).unwrap();
     let subject = GovernanceSubject::Key(id(&who));
-    world.operator().enforce(subject.clone(), "because").unwrap();
+    world.operator().enforce(&subject, "because").unwrap();
     assert_eq!(code(owner.register(&id(&who), somewhere())), Code::GovernanceBlocked);
-    world.operator().lift(subject, "no longer").unwrap();
+    world.operator().lift(&subject, "no longer").unwrap();
     world.operator().deactivate_key(&id(&who)).unwrap();
     assert_eq!(code(owner.register(&id(&who), somewhere())), Code::KeyInactive);
     let Managed::Listed(WebhookList { webhooks }) = owner.manage(&id(&who), Manage::List).unwrap()
@@ -179,7 +179,7 @@ fn an_inactive_key_allows_listing_and_deleting_only() {
         let code = refused.and_then(|error| error.refusal().map(sealpost_domain::Refusal::code));
         assert_ne!(code, Some(Code::KeyInactive));
     }
-    assert_eq!(owner.standing(&key).unwrap().webhooks, 1);
+    assert_eq!(wait(owner.standing(&key)).unwrap().webhooks, 1);
 }
 
 #[test]
@@ -204,16 +204,16 @@ fn ending_one_session_keeps_the_others() {
     world.clock.advance(Duration::from_secs(1));
     let second = world.log_in_again(&first);
     let owner = owner(&world, &second);
-    let sessions = owner.sessions().unwrap().first;
+    let sessions = wait(owner.sessions()).unwrap().first;
     let this: Vec<_> = sessions.iter().map(|session| session.is_this).collect();
     assert_eq!(this, [true, false], "those that last longest first");
-    assert!(!owner.end_session("0000000000000000").unwrap());
-    assert!(!owner.end_session("no name").unwrap());
-    assert_eq!(owner.sessions().unwrap().first.len(), 2);
-    assert!(owner.end_session(&sessions[1].name).unwrap());
-    assert!(!owner.end_session(&sessions[1].name).unwrap());
+    assert!(!wait(owner.end_session("0000000000000000")).unwrap());
+    assert!(!wait(owner.end_session("no name")).unwrap());
+    assert_eq!(wait(owner.sessions()).unwrap().first.len(), 2);
+    assert!(wait(owner.end_session(&sessions[1].name)).unwrap());
+    assert!(!wait(owner.end_session(&sessions[1].name)).unwrap());
     assert_eq!(code(world.sealpost.owner(first.token.as_deref().unwrap())), Code::Unauthorized);
-    assert_eq!(owner.sessions().unwrap().first.len(), 1);
+    assert_eq!(wait(owner.sessions()).unwrap().first.len(), 1);
 }
 
 #[test]
@@ -226,33 +226,32 @@ fn a_long_list_of_sessions_is_truncated() {
         world.clock.advance(Duration::from_secs(1));
         world.log_in_again(&who);
     }
-    let seen = owner.sessions().unwrap();
+    let seen = wait(owner.sessions()).unwrap();
     assert_eq!((seen.first.len(), seen.has_more), (100, false));
     assert!(seen.first[99].is_this);
     world.clock.advance(Duration::from_secs(1));
     world.log_in_again(&who);
-    let seen = owner.sessions().unwrap();
+    let seen = wait(owner.sessions()).unwrap();
     assert_eq!((seen.first.len(), seen.has_more), (100, true));
-    owner.end_session(&seen.first[99].name).unwrap();
-    let seen = owner.sessions().unwrap();
+    wait(owner.end_session(&seen.first[99].name)).unwrap();
+    let seen = wait(owner.sessions()).unwrap();
     assert_eq!((seen.first.len(), seen.has_more), (100, false));
     let hidden = seen.first[99].name.clone();
     for _ in 0..2 {
         world.clock.advance(Duration::from_secs(1));
         world.log_in_again(&who);
     }
-    assert!(owner.sessions().unwrap().first.iter().all(|session| session.name != hidden));
-    assert!(owner.end_session(&hidden).unwrap(), "beyond the list");
+    assert!(wait(owner.sessions()).unwrap().first.iter().all(|session| session.name != hidden));
+    assert!(wait(owner.end_session(&hidden)).unwrap(), "beyond the list");
 }
 
 #[tokio::test]
 async fn the_page_of_a_key_shows_thirty_days() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let message = || message(&key_of(&bob), "hello", None);
-    world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
+    world.sealpost.send_hello(&alice, &key_of(&bob)).await.unwrap();
     world.clock.advance(Duration::from_hours(11));
-    world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
+    world.sealpost.send_hello(&alice, &key_of(&bob)).await.unwrap();
     let store: &Database = &world.database;
     let now = sealpost_domain::Clock::now(&*world.clock).plus(Duration::from_secs(1));
     let uncounted = store
@@ -264,11 +263,11 @@ async fn the_page_of_a_key_shows_thirty_days() {
     let sum = |days: &[DailyCount]| {
         days.iter().fold((0, 0), |sum, day| (sum.0 + day.sent, sum.1 + day.received))
     };
-    let days = owner(&world, &alice).key(&id(&alice)).unwrap().days;
+    let days = wait(owner(&world, &alice).key(&id(&alice))).unwrap().days;
     assert_eq!((days.len(), sum(&days)), (30, (2, 0)));
     assert!(days.is_sorted_by_key(|day| day.day));
     assert!(days[29].day <= now && now.since(days[29].day) < Duration::from_hours(24));
-    let days = owner(&world, &bob).key(&id(&bob)).unwrap().days;
+    let days = wait(owner(&world, &bob).key(&id(&bob))).unwrap().days;
     assert_eq!((days.len(), sum(&days)), (30, (0, 2)));
 }
 
@@ -276,12 +275,12 @@ async fn the_page_of_a_key_shows_thirty_days() {
 async fn the_key_of_an_event_is_found_only_by_its_account() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let sent = world.sealpost.send(&alice, Ok(message(&key_of(&bob), "hello", None))).await;
-    let event = sent.result.unwrap().message.envelope_id.into();
-    assert_eq!(owner(&world, &bob).key_of_event(event).unwrap(), Some(id(&bob)));
-    assert_eq!(owner(&world, &alice).key_of_event(event).unwrap(), None);
+    let sent = world.sealpost.send_hello(&alice, &key_of(&bob)).await;
+    let event = sent.unwrap().message.envelope_id.into();
+    assert_eq!(wait(owner(&world, &bob).key_of_event(event)).unwrap(), Some(id(&bob)));
+    assert_eq!(wait(owner(&world, &alice).key_of_event(event)).unwrap(), None);
     owner(&world, &bob).revoke(&id(&bob)).unwrap();
-    assert_eq!(owner(&world, &bob).key_of_event(event).unwrap(), Some(id(&bob)));
+    assert_eq!(wait(owner(&world, &bob).key_of_event(event)).unwrap(), Some(id(&bob)));
 }
 
 #[test]
@@ -294,7 +293,8 @@ fn the_event_log_of_many_webhooks_has_the_chosen_one() {
         world.clock.advance(Duration::from_millis(1));
         owner.register(&id(&bob), somewhere()).unwrap();
     }
-    let list = |webhook_id| owner.events(ListEvents { webhook_id, ..ListEvents::default() });
+    let list =
+        |webhook_id| wait(owner.events(None, ListEvents { webhook_id, ..ListEvents::default() }));
     let log = list(None).unwrap();
     assert_eq!((log.webhooks.len(), log.has_more_webhooks), (50, true));
     assert!(log.webhooks.iter().all(|webhook| webhook.webhook_id != oldest));

@@ -75,27 +75,6 @@ fn reserved_handles_are_refused_unless_the_account_has_them() {
 }
 
 #[test]
-fn an_account_with_many_handles_of_revoked_keys_takes_no_new_handle() {
-    for world in World::on_both(&Settings { revoked_handles_max: 2, ..Settings::default() }) {
-        let alice = world.newcomer(None);
-        let token = alice.token.as_deref();
-        let operator = world.operator();
-        for handle in ["one", "two"] {
-            let key = world.activate(token, Some(handle)).unwrap().api_key_id;
-            operator.revoke_key(&key).unwrap();
-        }
-        let refused = refusal(world.activate(token, Some("three")));
-        assert!(matches!(refused, Refusal::QuotaExceeded { limit: 2, .. }), "{refused}");
-        // Without a handle, or with an old one, activation continues.
-        world.activate(token, None).unwrap();
-        world.activate(token, Some("two")).unwrap();
-        world.activate(token, Some("three")).unwrap();
-        world.activate(world.newcomer(None).token.as_deref(), Some("four")).unwrap();
-        operator.release_handle(&Handle::parse("one").unwrap()).unwrap();
-    }
-}
-
-#[test]
 fn a_handle_is_assigned_to_a_key_without_one() {
     for world in World::on_both(&Settings::default()) {
         let operator = world.operator();

@@ -4,21 +4,17 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicI64, AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sealpost_domain::{
-    AccountId, AccountSecrets, ApiKeyId, AttemptResult, Clock, Did, EventId, EventKind, Handle,
-    IdempotencyKey, Label, LeaseToken, LeasedDelivery, Outcome, ReceiverResponse, Refusal, Target,
-    TestEvent, Timestamp, WebhookId,
-    ports::{
-        Claim, Dispatch, Durability, FinishTest, Outbox as _, RelayAnswer, RelayConnectionId,
-        RelayEnd, RelayLink, Relays, StoreError, TargetGuard, VettedUrl,
-    },
+    AccountSecrets, ApiKeyId, AttemptResult, Clock, Did, EventKind, Handle, IdempotencyKey, Label,
+    LeaseToken, LeasedDelivery, Outcome, ReceiverResponse, Refusal, Timestamp,
+    ports::{Claim, Durability, Outbox as _, StoreError},
 };
 use sealpost_service::{
     Activate, Activated, Credentials, Error, Issuer, KeyNamed, Login, NewMessage, Operator, Parts,
@@ -29,7 +25,10 @@ use sealpost_storage::{Access, Database, DatabaseUrl, Settings as DatabaseSettin
 use sealpost_wallet::{Keyring, LoginSecret};
 use tempfile::TempDir;
 
-use crate::client::Client;
+use crate::{
+    client::Client,
+    doubles::{Anywhere, RecordedDispatch},
+};
 
 pub(crate) struct World {
     pub(crate) sealpost: Client,
@@ -37,8 +36,6 @@ pub(crate) struct World {
     pub(crate) dispatch: Arc<RecordedDispatch>,
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
-    /// The text of the keyring, as in a key file.
-    pub(crate) keyring_line: String,
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) file: PathBuf,
     url: DatabaseUrl,
@@ -78,26 +75,14 @@ impl World {
     fn on(url: DatabaseUrl, folder: TempDir, settings: Settings) -> Self {
         let file = folder.path().join("sealpost.db");
         let database = Arc::new(connect(&url));
-        let keyring_line = Keyring::fresh_line(1).unwrap().to_string();
-        let keyring = Arc::new(Keyring::parse(&keyring_line).unwrap());
+        let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap());
         unlock(&keyring, &database).unwrap();
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
         let dispatch = Arc::new(RecordedDispatch::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);
         let issuer = Arc::clone(&parts.issuer);
         let sealpost = Client(Sealpost::start(parts, settings).unwrap());
-        Self {
-            sealpost,
-            clock,
-            dispatch,
-            database,
-            keyring,
-            keyring_line,
-            issuer,
-            file,
-            url,
-            _folder: folder,
-        }
+        Self { sealpost, clock, dispatch, database, keyring, issuer, file, url, _folder: folder }
     }
 
     /// Starts another node: a service with its own cache and connections on the same database.
@@ -121,7 +106,12 @@ impl World {
 
     /// Registers a webhook for received envelopes.
     pub(crate) fn register(&self, who: &Credentials) -> Registered {
-        let asked = webhook_for(EventKind::EnvelopeReceived);
+        self.register_at(who, "https://bob.example/")
+    }
+
+    /// Registers a webhook for received envelopes with this URL.
+    pub(crate) fn register_at(&self, who: &Credentials, url: &str) -> Registered {
+        let asked = Register { url: url.to_owned(), ..webhook_for(EventKind::EnvelopeReceived) };
         self.sealpost.register(who, &Ok(asked)).result.unwrap()
     }
 
@@ -245,6 +235,17 @@ fn parts(
     }
 }
 
+/// Waits until `is_done` returns true. Panics after a minute.
+#[track_caller]
+pub(crate) fn wait_until(mut is_done: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_mins(1);
+    while !is_done() {
+        assert!(Instant::now() < until, "not in time");
+        // A check can take the write lock of the database, which other threads need many times.
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 pub(crate) fn refusal<T>(result: Result<T, Error>) -> Refusal {
     match result {
         Err(error) => error.refusal().expect("a refusal").clone(),
@@ -267,102 +268,6 @@ impl TestClock {
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.load(Ordering::SeqCst))
-    }
-}
-
-/// A dispatcher that records deliveries and sends none.
-#[derive(Default)]
-pub(crate) struct RecordedDispatch {
-    pub(crate) submitted: Mutex<Vec<LeasedDelivery>>,
-    /// Number of deliveries, out of 100, for which the dispatcher has no capacity.
-    pub(crate) taken: AtomicUsize,
-}
-
-impl Dispatch for RecordedDispatch {
-    fn capacity(&self) -> usize {
-        100 - self.taken.load(Ordering::SeqCst)
-    }
-
-    fn lease(&self) -> (LeaseToken, Timestamp) {
-        (LeaseToken(1), Timestamp::from_millis(i64::MAX))
-    }
-
-    fn relays(&self) -> &dyn Relays {
-        &NoRelays
-    }
-
-    fn submit(&self, deliveries: Vec<LeasedDelivery>) {
-        self.submitted.lock().unwrap().extend(deliveries);
-    }
-
-    fn test(&self, _: TestEvent, _: FinishTest) -> bool {
-        false
-    }
-
-    fn signature(&self, _: &Target, _: &EventId, _: &[u8], _: Timestamp) -> Option<String> {
-        None
-    }
-}
-
-/// A node without connections of relays.
-struct NoRelays;
-
-impl Relays for NoRelays {
-    fn attach(
-        &self,
-        _: RelayConnectionId,
-        _: WebhookId,
-        _: AccountId,
-        _: Box<dyn RelayLink>,
-    ) -> bool {
-        false
-    }
-
-    fn detach(&self, _: RelayConnectionId) {}
-
-    fn answer(&self, _: RelayConnectionId, _: RelayAnswer) -> bool {
-        false
-    }
-
-    fn close(&self, _: RelayConnectionId, _: RelayEnd) {}
-
-    fn stop(&self) {}
-
-    fn is_connected(&self, _: &WebhookId) -> bool {
-        false
-    }
-
-    fn unanswered(&self, _: RelayConnectionId) -> Option<usize> {
-        None
-    }
-
-    fn yielding(&self, _: &AccountId) -> Option<RelayConnectionId> {
-        None
-    }
-
-    fn ids(&self) -> Vec<RelayConnectionId> {
-        Vec::new()
-    }
-
-    fn len(&self) -> usize {
-        0
-    }
-}
-
-/// A guard that allows every URL without the text `private`.
-struct Anywhere;
-
-impl TargetGuard for Anywhere {
-    fn check(&self, _: &str) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn vet(&self, url: &str) -> Result<VettedUrl, String> {
-        if url.contains("private") {
-            Err("must not be private".to_owned())
-        } else {
-            Ok(VettedUrl { url: url.to_owned(), unresolved: None })
-        }
     }
 }
 

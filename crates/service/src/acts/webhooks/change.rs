@@ -94,15 +94,46 @@ impl Webhooks {
         webhook_id: String,
     ) -> Limited<WebhookSecretRotated> {
         let rotate = move |webhooks: &Self, actor: &Actor| {
-            webhooks.rotate_secret_blocking(actor, &webhook_id)
+            let core = &webhooks.core;
+            let id = parse_id(&webhook_id)?;
+            let fresh = WebhookSecret::generate()?;
+            let wrapped = fresh.wrap(&core.keyring, &id)?;
+            let retiring = core.store.write_or_refuse(Durability::Durable, |tx| {
+                let webhook = tx.lock_webhook(actor.key(), &id)?.ok_or(Refusal::WebhookNotFound)?;
+                let retiring = webhooks.retire(webhook.secret, webhook.retiring)?;
+                tx.set_secrets(&id, &wrapped, &retiring)?;
+                let detail = Some(format!("signing secret of {id}"));
+                core.record(tx, &actor.origin(), ActivityKind::SecretReplaced, detail)?;
+                Ok(retiring)
+            })?;
+            let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };
+            Ok(WebhookSecretRotated {
+                webhook_id: id,
+                secret: fresh.expose().to_string(),
+                retiring: retiring.into_iter().map(expiry).collect(),
+            })
         };
         self.core.act(self, actor, Purpose::Manage, rotate).await
     }
 
     /// Deletes a webhook and its deliveries. Refuses an unknown webhook.
     pub async fn delete(&self, actor: &Actor, webhook_id: String) -> Limited<Deleted> {
-        let delete =
-            move |webhooks: &Self, actor: &Actor| webhooks.delete_blocking(actor, &webhook_id);
+        let delete = move |Self { core, .. }: &Self, actor: &Actor| {
+            let (key, id) = (actor.key(), parse_id(&webhook_id)?);
+            let now = core.clock.now();
+            let is_deleted = core.store.write(Durability::Durable, |tx| {
+                if !tx.delete_webhook(key, &id, now)? {
+                    return Ok(false);
+                }
+                let detail = Some(format!("{id} of {key}"));
+                core.record(tx, &actor.origin(), ActivityKind::WebhookDeleted, detail)?;
+                Ok(true)
+            })?;
+            if !is_deleted {
+                return Err(Refusal::WebhookNotFound.into());
+            }
+            Ok(Deleted { webhook_id: id, deleted: true })
+        };
         self.core.act(self, actor, Purpose::Inspect, delete).await
     }
 }
@@ -172,30 +203,6 @@ impl Webhooks {
         Ok(Updated { webhook, warning })
     }
 
-    fn rotate_secret_blocking(
-        &self,
-        actor: &Actor,
-        webhook_id: &str,
-    ) -> Result<WebhookSecretRotated, Error> {
-        let id = parse_id(webhook_id)?;
-        let fresh = WebhookSecret::generate()?;
-        let wrapped = fresh.wrap(&self.core.keyring, &id)?;
-        let retiring = self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            let webhook = tx.lock_webhook(actor.key(), &id)?.ok_or(Refusal::WebhookNotFound)?;
-            let retiring = self.retire(webhook.secret, webhook.retiring)?;
-            tx.set_secrets(&id, &wrapped, &retiring)?;
-            let detail = Some(format!("signing secret of {id}"));
-            self.core.record(tx, &actor.origin(), ActivityKind::SecretReplaced, detail)?;
-            Ok(retiring)
-        })?;
-        let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };
-        Ok(WebhookSecretRotated {
-            webhook_id: id,
-            secret: fresh.expose().to_string(),
-            retiring: retiring.into_iter().map(expiry).collect(),
-        })
-    }
-
     /// Adds `replaced` to the replaced secrets in `before`, and removes expired ones. Returns the replaced secrets with
     /// which the service still signs, newest first. Refuses the rotation if there would be more than the maximum number
     /// of such secrets. The oldest secret is not removed early, because the service has promised to sign with each
@@ -216,23 +223,5 @@ impl Webhooks {
             }
             _ => Ok(before),
         }
-    }
-
-    fn delete_blocking(&self, actor: &Actor, webhook_id: &str) -> Result<Deleted, Error> {
-        let key = actor.key();
-        let id = parse_id(webhook_id)?;
-        let now = self.core.clock.now();
-        let is_deleted = self.core.store.write(Durability::Durable, |tx| {
-            if !tx.delete_webhook(key, &id, now)? {
-                return Ok(false);
-            }
-            let detail = Some(format!("{id} of {key}"));
-            self.core.record(tx, &actor.origin(), ActivityKind::WebhookDeleted, detail)?;
-            Ok(true)
-        })?;
-        if !is_deleted {
-            return Err(Refusal::WebhookNotFound.into());
-        }
-        Ok(Deleted { webhook_id: id, deleted: true })
     }
 }

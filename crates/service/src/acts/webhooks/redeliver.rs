@@ -94,8 +94,25 @@ impl Webhooks {
         webhook_id: String,
         event_id: String,
     ) -> Limited<Redelivered> {
-        let redeliver = move |webhooks: &Self, actor: &Actor| {
-            webhooks.redeliver_blocking(actor.key(), &webhook_id, &event_id)
+        let redeliver = move |Self { core, .. }: &Self, actor: &Actor| {
+            let (key, now) = (actor.key(), core.clock.now());
+            let id = core.store.write_or_refuse(Durability::Durable, |tx| {
+                let webhook = find_active(tx, key, &webhook_id)?;
+                let Ok(event_id) = event_id.parse::<EventId>() else {
+                    return Err(Refusal::of_id(&event_id, Refusal::EnvelopeNotFound).into());
+                };
+                if event_id.timestamp() < core.kept_since(now) {
+                    return Err(Refusal::EnvelopeNotFound.into());
+                }
+                let id = DeliveryId { event_id, webhook_id: webhook.id };
+                if tx.redeliver(&id, key, now)? {
+                    Ok(id)
+                } else {
+                    Err(Refusal::WebhookEventNotFound.into())
+                }
+            })?;
+            let outcome = DeliveryState::Pending.as_str();
+            Ok(Redelivered { webhook_id: id.webhook_id, envelope_id: id.event_id, outcome })
         };
         self.core.act(self, actor, Purpose::Manage, redeliver).await
     }
@@ -155,36 +172,6 @@ impl Webhooks {
         count
     }
 
-    fn redeliver_blocking(
-        &self,
-        key: &ApiKeyId,
-        webhook_id: &str,
-        envelope_id: &str,
-    ) -> Result<Redelivered, Error> {
-        let now = self.core.clock.now();
-        let DeliveryId { webhook_id, event_id } =
-            self.core.store.write_or_refuse(Durability::Durable, |tx| {
-                let webhook = find_active(tx, key, webhook_id)?;
-                let Ok(event_id) = envelope_id.parse::<EventId>() else {
-                    return Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound).into());
-                };
-                if event_id.timestamp() < self.core.kept_since(now) {
-                    return Err(Refusal::EnvelopeNotFound.into());
-                }
-                let id = DeliveryId { event_id, webhook_id: webhook.id };
-                if tx.redeliver(&id, key, now)? {
-                    Ok(id)
-                } else {
-                    Err(Refusal::WebhookEventNotFound.into())
-                }
-            })?;
-        Ok(Redelivered {
-            webhook_id,
-            envelope_id: event_id,
-            outcome: DeliveryState::Pending.as_str(),
-        })
-    }
-
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
     /// of rows, so that requests that send messages wait only briefly. A delivery that is being attempted becomes due
     /// only if this attempt fails. If a later transaction fails, returns the result of the earlier ones.
@@ -202,9 +189,13 @@ impl Webhooks {
         // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.core.settings.rows_per_write };
         if !query.dry_run {
-            // Selects the deliveries with a running attempt before all others. The transactions below make further
-            // deliveries due, and the dispatcher soon attempts those. A later call would select these new attempts too.
-            self.recover_leased(key, query, &failed(portion), now)?;
+            // Selects the leased deliveries first. The transactions below make further deliveries due, and the
+            // dispatcher soon leases these deliveries. A later selection would therefore select these deliveries again.
+            let (_, lease_end) = self.core.dispatch.lease();
+            self.core.store.write_or_refuse(Durability::Durable, |tx| {
+                let webhook = find_active(tx, key, &query.webhook_id)?;
+                Ok(tx.recover_leased(&webhook.id, &failed(portion), now, lease_end)?)
+            })?;
         }
         let (mut matched, mut recovered) = (0, 0);
         loop {
@@ -227,22 +218,6 @@ impl Webhooks {
                 return Ok(Recovered { matched, recovered, ..next });
             }
         }
-    }
-
-    fn recover_leased(
-        &self,
-        key: &ApiKeyId,
-        query: &Recover,
-        failed: &FailureRange,
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        let (_, lease_end) = self.core.dispatch.lease();
-        self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            let webhook = find_active(tx, key, &query.webhook_id)?;
-            tx.recover_leased(&webhook.id, failed, now, lease_end)?;
-            Ok(())
-        })?;
-        Ok(())
     }
 
     fn recover_portion(

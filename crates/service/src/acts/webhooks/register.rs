@@ -98,7 +98,7 @@ impl Webhooks {
         }
         // The limit is also checked before the DNS look-up, because the look-up can take seconds.
         let webhooks = self.core.store.read(|reader| reader.list_webhooks(key))?;
-        self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
+        self.check_webhook_limit(&webhooks)?;
         let (url, warning) = self.vet_url(&register.url)?;
         let secret = WebhookSecret::generate()?;
         let now = self.core.clock.now();
@@ -161,8 +161,7 @@ impl Webhooks {
         let key = webhook.api_key_id;
         lock_active_key(tx, &key)?;
         let others = tx.list_webhooks(&key)?;
-        let count = u64::try_from(others.len()).unwrap_or(u64::MAX);
-        self.check_webhook_limit(count)?;
+        self.check_webhook_limit(&others)?;
         tx.insert_webhook(webhook)?;
         if !is_received_by(webhook) || others.iter().any(is_received_by) {
             return Ok(WaitingCount::default());
@@ -173,9 +172,9 @@ impl Webhooks {
         Ok(count_waiting(&self.core, tx, &key)?)
     }
 
-    fn check_webhook_limit(&self, webhooks: u64) -> Result<(), Refusal> {
+    fn check_webhook_limit(&self, webhooks: &[Webhook]) -> Result<(), Refusal> {
         let limit = self.core.settings.webhooks_per_key_max;
-        if webhooks < u64::from(limit) {
+        if u32::try_from(webhooks.len()).is_ok_and(|count| count < limit) {
             return Ok(());
         }
         Err(Refusal::QuotaExceeded {

@@ -47,12 +47,8 @@ impl Operator {
             }
             refuse_rows(rows_under(tx, version)?)?;
             tx.retire_kek(version, now)?;
-            let record = ActionRecord::new(
-                "kek.retire",
-                &format!("kek:{version}"),
-                Concerned::Service,
-                json!({"version": version}),
-            );
+            let (subject, detail) = (format!("kek:{version}"), json!({"version": version}));
+            let record = ActionRecord::new("kek.retire", &subject, Concerned::Service, detail);
             Ok((KekRetired { retired: version, newest }, record))
         })
     }

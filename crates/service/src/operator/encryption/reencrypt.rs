@@ -44,32 +44,36 @@ impl Operator {
             rows_read += rows;
             progress(rows_read);
         };
+        let is_old = |old: &Wrapped| kek_version(old) != Some(keyring.newest());
         let roots = Column {
             read: Reader::roots_after,
             rewrap: |key: &OwnedKey, old: &Wrapped| {
-                Root::unwrap(keyring, key, old)?.wrap(keyring, key)
+                let renew = || Root::unwrap(keyring, key, old)?.wrap(keyring, key);
+                is_old(old).then(renew).transpose()
             },
             replace: Transaction::replace_root,
         };
         let secrets = Column {
             read: Reader::secrets_after,
             rewrap: |id: &WebhookId, old: &Wrapped| {
-                WebhookSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
+                let renew = || WebhookSecret::unwrap(keyring, id, old)?.wrap(keyring, id);
+                is_old(old).then(renew).transpose()
             },
             replace: Transaction::replace_secret,
         };
         let issuer_keys = Column {
             read: Reader::issuer_secrets_after,
             rewrap: |id: &IssuerKeyId, old: &Wrapped| {
-                IssuerSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
+                let renew = || IssuerSecret::unwrap(keyring, id, old)?.wrap(keyring, id);
+                is_old(old).then(renew).transpose()
             },
             replace: Transaction::replace_issuer_secret,
         };
         Ok(Rewrapped {
             version: keyring.newest(),
-            roots: self.rewrap_column(keyring, &roots, &mut count)?,
-            secrets: self.rewrap_column(keyring, &secrets, &mut count)?,
-            issuer_keys: self.rewrap_column(keyring, &issuer_keys, &mut count)?,
+            roots: self.rewrap_column(&roots, &mut count)?,
+            secrets: self.rewrap_column(&secrets, &mut count)?,
+            issuer_keys: self.rewrap_column(&issuer_keys, &mut count)?,
             tags: self.retag(Retagging::Renew, &mut count)?,
         })
     }
@@ -88,30 +92,15 @@ impl Operator {
             rows_read += rows;
             progress(rows_read);
         };
-        let roots = self.adopt_roots(keyring, &mut count)?;
+        let roots = Column {
+            read: Reader::roots_after,
+            rewrap: |key: &OwnedKey, old: &Wrapped| Root::adopt(keyring, key, old),
+            replace: Transaction::replace_root,
+        };
+        let roots = self.rewrap_column(&roots, &mut count)?;
         let adopted = roots + self.retag(Retagging::Adopt, &mut count)?;
         self.record_of_keys("kek.adopt", &json!({"rows": adopted}))?;
         Ok(adopted)
-    }
-
-    fn adopt_roots(
-        &self,
-        keyring: &Keyring,
-        count: &mut dyn FnMut(u64),
-    ) -> Result<u64, OperatorError> {
-        let (mut after, mut adopted) = (None, 0);
-        loop {
-            let read = |reader: &mut Reader| reader.roots_after(after.as_ref(), PAGE);
-            let page = self.store.read(read)?;
-            let Some((last, _)) = page.last() else { return Ok(adopted) };
-            after = Some(*last);
-            count(u64::try_from(page.len()).unwrap_or(u64::MAX));
-            for (key, old) in &page {
-                let Some(new) = Root::adopt(keyring, key, old)? else { continue };
-                let replace = |tx: &mut Transaction| tx.replace_root(key, old, &new);
-                adopted += u64::from(self.store.write(Durability::Durable, replace)?);
-            }
-        }
     }
 
     fn retag(
@@ -137,14 +126,13 @@ impl Operator {
 
     fn rewrap_column<Id, Read, Rewrap, Replace>(
         &self,
-        keyring: &Keyring,
         column: &Column<Read, Rewrap, Replace>,
         count: &mut dyn FnMut(u64),
     ) -> Result<u64, OperatorError>
     where
         Id: Copy,
         Read: Fn(&mut Reader, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
-        Rewrap: Fn(&Id, &Wrapped) -> Result<Wrapped, WalletError>,
+        Rewrap: Fn(&Id, &Wrapped) -> Result<Option<Wrapped>, WalletError>,
         Replace: Fn(&mut Transaction, &Id, &Wrapped, &Wrapped) -> Result<bool, StoreError>,
     {
         let (mut after, mut replaced) = (None, 0);
@@ -154,10 +142,13 @@ impl Operator {
             let Some((last, _)) = page.last() else { return Ok(replaced) };
             after = Some(*last);
             count(u64::try_from(page.len()).unwrap_or(u64::MAX));
-            let old = page.iter().filter(|(_, old)| kek_version(old) != Some(keyring.newest()));
-            let renewed = old
-                .map(|(id, old)| Ok((id, old, (column.rewrap)(id, old)?)))
-                .collect::<Result<Vec<_>, WalletError>>()?;
+            let mut renewed = Vec::new();
+            for (id, old) in &page {
+                renewed.extend((column.rewrap)(id, old)?.map(|new| (id, old, new)));
+            }
+            if renewed.is_empty() {
+                continue;
+            }
             replaced += self.store.write(Durability::Durable, |tx| {
                 let mut replaced = 0;
                 for (id, old, new) in &renewed {
@@ -169,7 +160,8 @@ impl Operator {
     }
 }
 
-/// The functions that read, re-encrypt and replace the values of one encrypted column.
+/// The functions that read, re-encrypt and replace the values of one encrypted column. `rewrap` returns `None` for a
+/// value that stays.
 struct Column<Read, Rewrap, Replace> {
     read: Read,
     rewrap: Rewrap,

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
+    slice,
     sync::Arc,
     time::Duration,
 };
@@ -15,12 +16,12 @@ use sealpost_domain::{
     Session, Suite, Target, ThresholdWindow, Timestamp, TokenHash, Usage, UsageThreshold,
     WebhookId, Window, WindowUse, Wrapped,
     ports::{
-        AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, IdempotencyResult, KeyFacts,
-        OverageCount, ParkedDelivery, RecipientWebhook, RecipientWebhooks, WriteSet,
+        AdmissionFacts, Contact, IdempotencyRecord, IdempotencyResult, KeyFacts, OverageCount,
+        ParkedDelivery, RecipientWebhook, RecipientWebhooks, WriteSet,
     },
 };
 
-use super::{BatchLease, BatchNode, BatchTimes, contacts_query};
+use super::{BatchLease, BatchNode, BatchTimes, contacts_query, facts_query};
 use crate::{
     caller::{
         admission::Purpose,
@@ -118,27 +119,23 @@ fn send(n: u8) -> Command {
     }
 }
 
-fn group(command: &Command) -> CommandGroup {
-    command.clone().into()
-}
-
-fn facts_query(commands: &[&Command]) -> FactsQuery {
-    let groups: Vec<_> = commands.iter().map(|command| group(command)).collect();
-    super::facts_query(&groups.iter().collect::<Vec<_>>())
+/// Returns a group of its own for each command.
+fn groups(commands: &[Command]) -> Vec<CommandGroup> {
+    commands.iter().cloned().map(CommandGroup::from).collect()
 }
 
 /// Decides single requests, with enough storage for all of them.
-fn decide(facts: AdmissionFacts, commands: &[&Command]) -> (Vec<Decided>, WriteSet) {
+fn decide(facts: AdmissionFacts, commands: &[Command]) -> (Vec<Decided>, WriteSet) {
     decide_with(facts, commands, lease(9), &mut StorageRoom::default())
 }
 
 fn decide_with(
     facts: AdmissionFacts,
-    commands: &[&Command],
+    commands: &[Command],
     lease: BatchLease,
     room: &mut StorageRoom,
 ) -> (Vec<Decided>, WriteSet) {
-    let groups: Vec<_> = commands.iter().map(|command| group(command)).collect();
+    let groups = groups(commands);
     let groups: Vec<_> = groups.iter().collect();
     let (decided, changes) = super::decide(facts, &groups, TIMES, node(lease), room);
     (decided.into_iter().flatten().collect(), changes)
@@ -167,7 +164,7 @@ fn node(lease: BatchLease) -> BatchNode<'static> {
 }
 
 fn verdict(facts: AdmissionFacts, command: &Command) -> Verdict {
-    decide(facts, &[command]).0.remove(0).verdict
+    decide(facts, slice::from_ref(command)).0.remove(0).verdict
 }
 
 fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
@@ -196,6 +193,12 @@ fn replayed(meta: &EnvelopeMeta) -> Verdict {
 
 const STORED: Verdict = Verdict::Stored(ReceiptState::Sent);
 
+fn enterprise(per_month: u32, allow_overage: bool) -> Plan {
+    let (per_minute, per_day, per_second) = (100, 100, 100);
+    let terms = EnterpriseTerms { per_minute, per_day, per_month, per_second, allow_overage };
+    Plan::Enterprise(terms)
+}
+
 fn blocked() -> GovernanceStanding {
     GovernanceStanding(vec![GovernanceReason {
         kind: GovernanceKind::CouncilAction,
@@ -213,9 +216,10 @@ fn with_policy(policy: RecipientPolicy) -> AdmissionFacts {
     facts
 }
 
-fn used_up(facts: &mut AdmissionFacts) {
-    let minute =
-        WindowUse { start: Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000), used: 20 };
+/// Sets the number of requests of Alice in this minute. Her plan allows 20.
+fn set_used(facts: &mut AdmissionFacts, used: u32) {
+    let start = Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000);
+    let minute = WindowUse { start, used };
     facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
 }
 
@@ -242,7 +246,6 @@ fn a_channel_is_stored_once_with_its_first_stored_envelope() {
         command
     };
     let commands = [stale(3), in_channel(2), send(1), in_channel(1), in_channel(2)];
-    let commands: Vec<_> = commands.iter().collect();
     let (decided, changes) = decide(facts(), &commands);
     let stored = [Verdict::Stale, STORED, STORED, STORED, STORED];
     assert_eq!(verdicts(&decided), stored);
@@ -258,7 +261,7 @@ fn faults_are_refused_in_the_order_of_the_contract() {
     facts.sessions.clear();
     let alice = Arc::unwrap_or_clone(facts.keys.remove(&key(1)).unwrap());
     let bob = Arc::unwrap_or_clone(facts.keys.remove(&key(2)).unwrap());
-    used_up(&mut facts);
+    set_used(&mut facts, 20);
     let step = |facts: &AdmissionFacts| {
         let copy = AdmissionFacts {
             sessions: facts.sessions.clone(),
@@ -322,7 +325,6 @@ fn faults_are_refused_in_the_order_of_the_contract() {
 #[test]
 fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     let commands: Vec<Command> = (0..12).map(send).collect();
-    let commands: Vec<&Command> = commands.iter().collect();
     let (decided, changes) = decide_with(facts(), &commands, lease(3), &mut StorageRoom::default());
     let limits: Vec<_> = decided.iter().map(|decided| decided.limits.unwrap().usage).collect();
     assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
@@ -353,23 +355,16 @@ fn a_changed_recipient_is_stale_and_not_counted() {
 
     let mut rotated = facts();
     set(&mut rotated, 2, KeyFacts { sealing_version: 2, ..key_facts(account(2)) });
-    let (decided, changes) = decide(rotated, &[&send(1)]);
+    let (decided, changes) = decide(rotated, &[send(1)]);
     assert_eq!(verdicts(&decided), [Verdict::Stale]);
     assert!(changes.usage.is_empty() && changes.envelopes.is_empty(), "nothing is to be written");
 }
 
 #[test]
-fn a_request_without_an_envelope_is_counted() {
-    let only_counted = Command { pending: None, ..send(1) };
-    let (decided, changes) = decide(facts(), &[&only_counted]);
-    assert_eq!(verdicts(&decided), [Verdict::Admitted]);
-    assert_eq!((changes.usage[0].1.day.used, changes.usage[0].1.month.used), (1, 0));
-}
-
-#[test]
 fn a_batch_queries_each_key_once_in_the_order_of_ids() {
     let commands = [send(3), send(1), send(2)];
-    let asked = facts_query(&commands.iter().collect::<Vec<_>>());
+    let groups = groups(&commands);
+    let asked = facts_query(&groups.iter().collect::<Vec<_>>());
     assert_eq!(asked.sessions, [TOKEN]);
     assert_eq!(asked.callers, [key(1)]);
     assert_eq!(asked.recipients, [key(2)]);
@@ -378,7 +373,6 @@ fn a_batch_queries_each_key_once_in_the_order_of_ids() {
 #[test]
 fn a_repeated_request_is_replayed_and_stored_once_also_within_a_batch() {
     let commands = [named(1, "a", 7), named(2, "a", 7), named(3, "a", 8), named(4, "b", 7)];
-    let commands: Vec<&Command> = commands.iter().collect();
     let (decided, changes) = decide(facts(), &commands);
     let first = commands[0].pending.as_ref().unwrap().envelope.meta.clone();
     assert_eq!(
@@ -419,8 +413,8 @@ fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
     let mut facts = facts();
     facts.idempotency.insert((key(1), name.clone()), remembered(last, 7, &first));
     let (second, third) = (named(2, "a", 8), named(3, "a", 8));
-    let (decided, changes) = decide(facts, &[&second, &third]);
-    let stored = second.pending.unwrap().envelope.meta.clone();
+    let stored = second.pending.as_ref().unwrap().envelope.meta.clone();
+    let (decided, changes) = decide(facts, &[second, third]);
     assert_eq!(verdicts(&decided), [STORED, replayed(&stored)]);
     let [one] = &changes.idempotency[..] else { panic!("{changes:?}") };
     assert_eq!((one.at, one.expired_before), (NOW, LONG_AGO));
@@ -430,17 +424,9 @@ fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
 
 #[test]
 fn overage_is_admitted_and_recorded() {
-    let terms = EnterpriseTerms {
-        per_minute: 100,
-        per_day: 100,
-        per_month: 1,
-        per_second: 100,
-        allow_overage: true,
-    };
     let mut facts = facts();
-    set(&mut facts, 1, KeyFacts { plan: Plan::Enterprise(terms), ..key_facts(account(1)) });
+    set(&mut facts, 1, KeyFacts { plan: enterprise(1, true), ..key_facts(account(1)) });
     let commands: Vec<Command> = (0..3).map(send).collect();
-    let commands: Vec<&Command> = commands.iter().collect();
     let (_, changes) = decide(facts, &commands);
     assert_eq!(changes.envelopes.len(), 3);
     let month = changes.usage[0].1.month.start;
@@ -454,9 +440,7 @@ fn a_batch_reports_each_threshold_that_it_reaches_once() {
     let mut usage = Usage::UNUSED;
     usage.day = WindowUse { start, used: 798 };
     facts.usage.insert(key(1), usage);
-    let commands = [send(1), send(2), send(3)];
-    let all: Vec<_> = commands.iter().collect();
-    let (_, changes) = decide(facts, &all);
+    let (_, changes) = decide(facts, &[1, 2, 3].map(send));
     assert_eq!(changes.usage[0].1.day.used, 801);
     let [reached] = &changes.thresholds[..] else { panic!("{:?}", changes.thresholds) };
     assert_eq!((reached.window_start, reached.at), (start, NOW));
@@ -471,7 +455,7 @@ fn a_webhook_receives_only_the_events_that_it_names() {
     let unnamed = |is_active| RecipientWebhook { events: vec![], is_active, ..named.clone() };
     let webhooks = vec![unnamed(true), named.clone(), unnamed(false)];
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(webhooks)));
-    let (_, changes) = decide(facts, &[&send(1)]);
+    let (_, changes) = decide(facts, &[send(1)]);
     assert_eq!(changes.envelopes.len(), 1);
     let targets: Vec<_> = changes.leased.iter().map(|delivery| &delivery.target).collect();
     assert_eq!(targets, [&named.target]);
@@ -486,8 +470,8 @@ fn deliveries_to_a_disabled_webhook_are_parked() {
     let disabled = RecipientWebhook { is_active: false, ..enabled };
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(vec![disabled])));
     let command = send(1);
-    let (_, changes) = decide(facts, &[&command]);
-    let event_id = command.pending.unwrap().envelope.meta.id.into();
+    let event_id = command.pending.as_ref().unwrap().envelope.meta.id.into();
+    let (_, changes) = decide(facts, &[command]);
     let parked = ParkedDelivery { id: DeliveryId { event_id, webhook_id }, event_at: NOW };
     assert_eq!(changes.parked, [parked]);
     assert!(changes.leased.is_empty() && changes.unleased.is_empty());
@@ -497,7 +481,7 @@ fn deliveries_to_a_disabled_webhook_are_parked() {
 fn the_byte_quota_is_checked_after_the_recipient_and_before_the_limits() {
     let stored = || HashMap::from([(account(1), 99)]);
     let room = || StorageRoom { bytes_max: Some(100), stored: stored(), ..StorageRoom::default() };
-    let commands = [&send(1), &send(2)];
+    let commands = [1, 2].map(send);
     let mut of_batch = room();
     let (decided, changes) = decide_with(facts(), &commands, lease(9), &mut of_batch);
     let refusal = Refusal::StorageQuotaExceeded { limit_bytes: 100 };
@@ -509,7 +493,7 @@ fn the_byte_quota_is_checked_after_the_recipient_and_before_the_limits() {
     let mut revoked = facts();
     set(&mut revoked, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
     let mut full = StorageRoom { bytes_max: Some(0), ..room() };
-    let (decided, _) = decide_with(revoked, &[&send(1)], lease(9), &mut full);
+    let (decided, _) = decide_with(revoked, &[send(1)], lease(9), &mut full);
     let refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: Some("to") };
     assert_eq!(verdicts(&decided), [Verdict::Refused(refusal)]);
 }
@@ -522,7 +506,7 @@ fn without_free_space_nothing_is_stored_or_counted_but_replays_are_returned() {
     let meta = first.pending.as_ref().unwrap().envelope.meta.clone();
     let name = first.idempotency.clone().unwrap().key;
     facts.idempotency.insert((key(1), name), remembered(NOW, 1, &meta));
-    let commands = [&send(2), &first];
+    let commands = [send(2), first];
     let (decided, changes) = decide_with(facts, &commands, lease(9), &mut full());
     let expected = [Verdict::Refused(Refusal::StorageFull), replayed(&meta)];
     assert_eq!(verdicts(&decided), expected);
@@ -535,8 +519,7 @@ fn without_free_space_nothing_is_stored_or_counted_but_replays_are_returned() {
 fn a_refused_send_counts_as_a_request_alone() {
     let blocked = BTreeSet::from([key(1)]);
     let facts = with_policy(RecipientPolicy { blocked, ..RecipientPolicy::default() });
-    let commands = [&send(1), &send(2)];
-    let (decided, changes) = decide(facts, &commands);
+    let (decided, changes) = decide(facts, &[1, 2].map(send));
     let refused = Verdict::Refused(Refusal::RecipientRefuses);
     assert_eq!(verdicts(&decided), [refused.clone(), refused]);
     assert!(changes.envelopes.is_empty() && changes.leased.is_empty());
@@ -578,7 +561,7 @@ fn a_sender_with_contacts_records_each_recipient_once() {
     let policy = RecipientPolicy { records_contacts: true, ..RecipientPolicy::default() };
     let alice = KeyFacts { policy: Some(Arc::new(policy)), ..key_facts(account(1)) };
     facts.keys.insert(key(1), Arc::new(alice));
-    let (_, changes) = decide(facts, &[&send(1), &send(2)]);
+    let (_, changes) = decide(facts, &[1, 2].map(send));
     let contact = Contact { api_key_id: key(1), contact: key(2), sent_at: NOW };
     assert_eq!(changes.contacts, [contact]);
 }
@@ -602,9 +585,7 @@ fn a_stored_envelope_has_the_state_that_the_recipient_shows() {
 #[test]
 fn a_limit_accepts_the_first_messages_of_a_batch() {
     let mut facts = facts();
-    let start = Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000);
-    let minute = WindowUse { start, used: 16 };
-    facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
+    set_used(&mut facts, 16);
     let (decided, changes) = decide_group(facts, &batch((1..=7).map(send).collect(), 1));
     let verdicts = verdicts(&decided);
     assert!(verdicts[..4].iter().all(|verdict| *verdict == STORED), "{verdicts:?}");
@@ -621,7 +602,7 @@ fn a_limit_accepts_the_first_messages_of_a_batch() {
 #[test]
 fn a_batch_without_any_admitted_message_is_refused_as_a_whole() {
     let mut facts = facts();
-    used_up(&mut facts);
+    set_used(&mut facts, 20);
     let (decided, changes) = decide_group(facts, &batch(vec![send(1), send(2)], 1));
     assert_eq!(refusal_of(&decided).unwrap().code(), Code::RateLimitExceeded);
     assert!(changes.idempotency.is_empty() && changes.envelopes.is_empty());
@@ -676,32 +657,20 @@ fn a_repeated_batch_gets_its_results_and_stores_nothing() {
 fn one_stale_message_makes_the_whole_batch_stale() {
     let mut stale = send(2);
     stale.pending.as_mut().unwrap().sealing_version = 9;
-    let (decided, changes) = decide_group(facts(), &batch(vec![send(1), stale, send(3)], 1));
-    assert_eq!(verdicts(&decided), [Verdict::Stale, Verdict::Stale, Verdict::Stale]);
-    assert!(changes.envelopes.is_empty() && changes.usage.is_empty());
-    assert!(changes.idempotency.is_empty());
-}
-
-#[test]
-fn a_batch_to_a_cached_key_that_does_not_exist_is_stale() {
-    let mut facts = facts();
-    facts.keys.remove(&key(2));
-    let (decided, changes) = decide_group(facts, &batch(vec![send(1), send(2)], 1));
-    assert_eq!(verdicts(&decided), [Verdict::Stale, Verdict::Stale]);
-    assert!(changes.usage.is_empty() && changes.idempotency.is_empty());
+    let mut without_recipient = facts();
+    without_recipient.keys.remove(&key(2));
+    for (facts, second) in [(facts(), stale), (without_recipient, send(2))] {
+        let (decided, changes) = decide_group(facts, &batch(vec![send(1), second, send(3)], 1));
+        assert_eq!(verdicts(&decided), [Verdict::Stale, Verdict::Stale, Verdict::Stale]);
+        assert!(changes.envelopes.is_empty() && changes.usage.is_empty());
+        assert!(changes.idempotency.is_empty());
+    }
 }
 
 #[test]
 fn the_record_of_a_batch_names_the_sales_contact() {
     let mut facts = facts();
-    let plan = Plan::Enterprise(EnterpriseTerms {
-        per_minute: 9,
-        per_day: 9,
-        per_month: 0,
-        per_second: 9,
-        allow_overage: false,
-    });
-    set(&mut facts, 1, KeyFacts { plan, ..key_facts(account(1)) });
+    set(&mut facts, 1, KeyFacts { plan: enterprise(0, false), ..key_facts(account(1)) });
     let (_, changes) = decide_group(facts, &batch(vec![send(1)], 1));
     let record = &changes.idempotency[0];
     let IdempotencyResult::Batch(stored) = &record.result else { panic!("{record:?}") };

@@ -9,13 +9,10 @@ use crate::client::Manage;
 use crate::support::{World, id, refusal};
 
 #[test]
-fn a_foreign_caller_waits_for_no_writer_of_an_embedded_database() {
-    a_foreign_caller_waits_for_nothing(&World::new());
-}
-
-#[test]
-fn a_foreign_caller_waits_for_no_lock_of_postgresql() {
-    a_foreign_caller_waits_for_nothing(&World::on_postgres(Settings::default()));
+fn a_foreign_caller_waits_for_no_other_transaction() {
+    for world in World::on_both(&Settings::default()) {
+        a_foreign_caller_waits_for_nothing(&world);
+    }
 }
 
 /// Checks that requests of foreign callers are refused while another transaction holds the lock of the key. A request

@@ -13,20 +13,15 @@ use crate::{
     support::{World, announcing, refusal},
 };
 
-#[test]
-fn a_login_during_a_rotation_of_its_secret_begins_no_session_on_sqlite() {
-    a_login_during_a_rotation_of_its_secret_begins_no_session(World::new());
-}
-
-#[test]
-fn a_login_during_a_rotation_of_its_secret_begins_no_session_on_postgres() {
-    a_login_during_a_rotation_of_its_secret_begins_no_session(World::on_postgres(
-        Settings::default(),
-    ));
-}
-
 /// Logs in with the old secret. During this login, the owner replaces the secret and ends all sessions.
-fn a_login_during_a_rotation_of_its_secret_begins_no_session(world: World) {
+#[test]
+fn a_login_during_a_rotation_of_its_secret_begins_no_session() {
+    for world in World::on_both(&Settings::default()) {
+        log_in_during_a_rotation(world);
+    }
+}
+
+fn log_in_during_a_rotation(world: World) {
     let activated = world.activate(None, None).unwrap();
     let account_id = activated.account_id.to_string();
     let login =

@@ -37,10 +37,7 @@ async fn look_ups_during_a_statement_share_the_next_statement() {
     let others = [&bob, &nobody, &alice, &bob].map(|who| rig.ask(who));
     rig.order([Order::Ask, Order::Ask]);
     assert_eq!(refused(first).await, Code::InvalidJson);
-    let mut codes = Vec::new();
-    for other in others {
-        codes.push(refused(other).await);
-    }
+    let codes = all_refused(others).await;
     let expected = [Code::InvalidJson, Code::Unauthorized, Code::InvalidJson, Code::InvalidJson];
     assert_eq!(codes, expected);
     assert_eq!(rig.gate.statements(), 2);
@@ -65,10 +62,7 @@ async fn look_ups_of_keys_share_a_statement_too() {
     // The refusal of the unknown key also reads the session again.
     rig.order([Order::Ask, Order::Ask, Order::Ask]);
     assert_eq!(refused(first).await, Code::InvalidJson);
-    let mut codes = Vec::new();
-    for other in others {
-        codes.push(refused(other).await);
-    }
+    let codes = all_refused(others).await;
     assert_eq!(codes, [Code::InvalidJson, Code::KeyNotFound, Code::InvalidJson]);
     assert_eq!(rig.gate.statements(), 5);
 }
@@ -277,6 +271,14 @@ type Asking<'a> = Pin<Box<dyn Future<Output = Limited<Sent>> + 'a>>;
 
 async fn refused(asking: Asking<'_>) -> Code {
     refusal(told(asking).await).code()
+}
+
+async fn all_refused<const N: usize>(all: [Asking<'_>; N]) -> Vec<Code> {
+    let mut codes = Vec::new();
+    for asking in all {
+        codes.push(refused(asking).await);
+    }
+    codes
 }
 
 /// Returns the result of a request. Panics if the request takes too long.

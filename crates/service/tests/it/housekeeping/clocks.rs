@@ -5,16 +5,17 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use sealpost_domain::{Clock as _, EnvelopeId, EventKind, EventsVersion, LeaseToken, Refusal};
+use sealpost_domain::{
+    Clock as _, EnvelopeId, EventKind, EventsVersion, LeaseToken, Refusal, Timestamp,
+};
 use sealpost_service::{Credentials, Settings};
 
 use crate::{
     client::Client,
-    support::{World, announcing, key_of, message, refusal, webhook_for},
+    support::{World, announcing, key_of, refusal, wait_until, webhook_for},
 };
 
 #[tokio::test]
@@ -68,8 +69,7 @@ async fn an_envelope_that_expires_after_a_long_stop_bounces_at_the_present_time(
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let bounces = webhook_for(EventKind::EnvelopeBounced);
     world.sealpost.register(&alice, &Ok(bounces)).result.unwrap();
-    let message = message(&key_of(&bob), "hello", None);
-    world.sealpost.send(&alice, Ok(message)).await.result.unwrap();
+    world.sealpost.send_hello(&alice, &key_of(&bob)).await.unwrap();
     let node = Kept::with(&world, Duration::from_hours(2));
     node.keep_house(3);
     world.clock.advance(Duration::from_hours(24));
@@ -97,6 +97,25 @@ async fn a_clock_that_was_ahead_locks_no_caller_out() {
     }
 }
 
+#[test]
+fn a_node_that_starts_a_year_ahead_keeps_the_rows_of_other_nodes() {
+    let world = World::on_postgres(Settings::default());
+    let now = world.clock.now();
+    let server = world.database.read(|reader| reader.shared_time(now)).unwrap();
+    world.clock.advance(server.since(now));
+    world.clock.set_back(now.since(server));
+    let nodes = || world.database.read(|reader| reader.nodes(10)).unwrap();
+    let is_listed = |start: Timestamp| nodes().iter().any(|node| node.started_at == start);
+    let right = world.another_node(Settings::default());
+    wait_until(|| is_listed(server));
+    right.stop();
+
+    world.clock.advance(YEAR);
+    let _ahead = world.another_node(Settings::default());
+    wait_until(|| is_listed(server.plus(YEAR)));
+    assert!(is_listed(server));
+}
+
 /// A node with housekeeping in every millisecond, and a counter of its transactions.
 struct Kept {
     sealpost: Client,
@@ -121,20 +140,15 @@ impl Kept {
 
     /// Waits until housekeeping has run each task at least `turns` more times.
     fn keep_house(&self, turns: usize) {
-        let until = Instant::now() + Duration::from_secs(20);
         let from = self.transactions.load(Ordering::SeqCst);
         // No request uses the node. A transaction that has begun may not be done.
-        while self.transactions.load(Ordering::SeqCst) <= from + turns * CHORES {
-            assert!(Instant::now() < until, "not in time");
-            thread::yield_now();
-        }
+        wait_until(|| self.transactions.load(Ordering::SeqCst) > from + turns * CHORES);
     }
 }
 
 async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let message = message(&key_of(&bob), "hello", None);
-    let sent = world.sealpost.send(&alice, Ok(message)).await.result.unwrap();
+    let sent = world.sealpost.send_hello(&alice, &key_of(&bob)).await.unwrap();
     (bob, sent.message.envelope_id)
 }
 

@@ -8,15 +8,14 @@ use std::sync::{
 use sealpost_service::{Deliveries, Settings, WebhookList};
 
 use crate::client::{Manage, Managed};
-use crate::support::{World, announcing, key_of, message};
+use crate::support::{World, announcing, key_of};
 
 #[tokio::test]
 async fn a_listing_needs_one_write_transaction_for_its_admission() {
     let world = World::new();
     let bob = world.newcomer(None);
     let webhook_id = world.register(&bob).webhook_id.to_string();
-    let message = message(&key_of(&bob), "hello", None);
-    world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
+    world.sealpost.send_hello(&bob, &key_of(&bob)).await.unwrap();
     let writers = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&writers);
     let store = announcing(&world, move || {

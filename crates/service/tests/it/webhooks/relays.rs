@@ -5,26 +5,23 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use sealpost_domain::{Clock as _, EventKind, Refusal, Timestamp, ports::Durability};
-use sealpost_service::{Register, Settings};
+use sealpost_domain::{Clock as _, Refusal, Timestamp, ports::Durability};
+use sealpost_service::Settings;
 use sealpost_storage::Access;
 
 use crate::{
     client::Client,
-    support::{World, hooked, refusal, webhook_for},
+    support::{World, hooked, refusal, wait_until},
 };
 
 #[test]
 fn a_connection_that_ended_during_its_handshake_soon_counts_no_more() {
     let world = World::new();
     let bob = world.newcomer(None);
-    let url = "relay:".to_owned();
-    let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
-    let webhook = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let webhook = world.register_at(&bob, "relay:").webhook_id;
     let open = || world.sealpost.open_relay(&bob, &Ok(webhook.to_string()));
     let opened_at = world.clock.now();
     // The dispatcher of this world has none of these connections.
@@ -33,15 +30,10 @@ fn a_connection_that_ended_during_its_handshake_soon_counts_no_more() {
     }
     assert!(matches!(refusal(open().result), Refusal::QuotaExceeded { .. }));
     world.clock.advance(Duration::from_secs(11));
-    let is_stored = || {
+    wait_until(|| {
         let relays = world.database.read(|reader| reader.relays_of(&webhook, opened_at));
-        !relays.unwrap().is_empty()
-    };
-    let until = Instant::now() + Duration::from_secs(20);
-    while is_stored() {
-        assert!(Instant::now() < until, "the connections still count");
-        thread::sleep(Duration::from_millis(50));
-    }
+        relays.unwrap().is_empty()
+    });
     open().result.unwrap();
 }
 
@@ -50,9 +42,7 @@ fn a_node_whose_clock_is_ahead_keeps_the_connections_of_other_nodes() {
     let world = World::on_postgres(Settings::default());
     let ahead = world.another_node(Settings::default());
     let bob = world.newcomer(None);
-    let url = "relay:".to_owned();
-    let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
-    let webhook = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let webhook = world.register_at(&bob, "relay:").webhook_id;
     let open = |node: &Client| node.open_relay(&bob, &Ok(webhook.to_string())).result.unwrap();
     open(&world.sealpost);
     world.clock.advance(Duration::from_secs(7));
@@ -70,9 +60,7 @@ fn a_node_whose_clock_is_ahead_keeps_the_connections_of_other_nodes() {
 fn connections_of_a_crashed_node_are_deleted_in_a_transaction_before_a_new_connection() {
     let world = World::new();
     let bob = world.newcomer(None);
-    let url = "relay:".to_owned();
-    let asked = Register { url, ..webhook_for(EventKind::EnvelopeReceived) };
-    let webhook = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let webhook = world.register_at(&bob, "relay:").webhook_id;
     let open = |node: &Client| node.open_relay(&bob, &Ok(webhook.to_string())).result.unwrap();
     let opened_at = world.clock.now();
     open(&world.sealpost);

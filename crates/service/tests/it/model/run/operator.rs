@@ -46,9 +46,9 @@ impl Run {
     pub(super) fn decide(&mut self, subject: Subject, verb: Verb) -> Checked {
         let operator = self.world.operator();
         let decided = |subject| match verb {
-            Verb::Enforce => done(operator.enforce(subject, WHY)),
-            Verb::Lift => done(operator.lift(subject, WHY)),
-            Verb::Propose => done(operator.propose(subject, WHY)),
+            Verb::Enforce => done(operator.enforce(&subject, WHY)),
+            Verb::Lift => done(operator.lift(&subject, WHY)),
+            Verb::Propose => done(operator.propose(&subject, WHY)),
         };
         let (got, expected) = match subject {
             Subject::Account(pick) => {

@@ -12,8 +12,8 @@ pub(super) enum Act {
 }
 
 impl Truth {
-    /// Predicts the response to a request: checks if the request is admitted, then calls `judge`. Counts the request,
-    /// unless a rate limit or the monthly limit refuses it.
+    /// Predicts the response to a request. If the request is admitted, `judge` predicts its result, and the request
+    /// counts unless this result is a rate limit or the monthly limit.
     pub(super) fn answer<T>(
         &mut self,
         caller: Caller,
