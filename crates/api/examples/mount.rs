@@ -9,7 +9,7 @@ use std::{
     net::TcpListener,
     path::Path,
     sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use actix_web::{App, HttpServer, web};
@@ -54,19 +54,7 @@ fn call(base_url: &str) -> Result<(), ureq::Error> {
 }
 
 fn api(file: &Path, base_url: &str) -> Result<ApiState, Box<dyn Error>> {
-    let settings = ApiSettings {
-        base_url: base_url.to_owned(),
-        is_secure: false,
-        max_body_bytes: 2 * 1024 * 1024,
-        body_memory: 64 * 1024 * 1024,
-        body_memory_per_account: 8 * 1024 * 1024,
-        body_timeout: Duration::from_secs(10),
-        trusted_proxies: None,
-        activations_per_minute: 20,
-        logins_per_minute: 60,
-        account_changes_per_minute: 20,
-        webhook_tests_per_minute: 10,
-    };
+    let settings = ApiSettings { base_url: base_url.to_owned(), ..ApiSettings::default() };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (sealpost, issuer) = service(file, base_url, &clock)?;
     Ok(ApiState::new(settings, Arc::new(sealpost), issuer, clock))

@@ -2,11 +2,8 @@
 //! second HTTP listener that also serves metrics and health checks.
 
 mod endpoints;
-mod mount;
-mod page;
 mod request;
 mod state;
 
-pub use endpoints::admin_openapi;
-pub use mount::admin_routes;
+pub use endpoints::{admin_openapi, admin_routes};
 pub use state::{AdminSettings, AdminState};

@@ -1,8 +1,15 @@
 //! The types that define an endpoint: its handler, its OpenAPI text, and its method and path.
 
-use actix_web::{Route, http::Method};
+use actix_web::{HttpRequest, Route, http::Method, web};
+use sealpost_service::{Access, AccountSession, Caller, Limited, Purpose};
+use serde::Serialize;
 
-use crate::openapi::Operation;
+use crate::{
+    openapi::Operation,
+    request::{KeyRequest, RequestBody, SessionRequest},
+    response::{Problem, ask_as_key, ask_in_session},
+    state::ApiState,
+};
 
 /// The handler and the OpenAPI description of an endpoint. The method and the path are in its [`Row`].
 pub(crate) struct Endpoint {
@@ -17,6 +24,44 @@ pub(crate) struct Row {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) endpoint: Endpoint,
+}
+
+impl Operation {
+    /// Returns the endpoint of this operation, which calls `use_case` for an API key. Refuses API tokens that `access`
+    /// does not allow. A request with an error in its body is admitted and counted as one of this `purpose`, and then
+    /// rejected.
+    pub(crate) fn for_key<B: RequestBody, T: Serialize + 'static>(
+        self,
+        access: Access,
+        purpose: Purpose,
+        use_case: impl AsyncFnOnce(&ApiState, &HttpRequest, &Caller, B) -> Limited<T> + Copy + 'static,
+    ) -> Endpoint {
+        let handler = move |app: web::Data<ApiState>, http: HttpRequest, request: KeyRequest<B>| async move {
+            ask_as_key(&app, request, access, purpose, async |_, caller, body| {
+                use_case(&app, &http, caller, body).await
+            })
+            .await
+        };
+        Endpoint { operation: self, route: web::route().to(handler) }
+    }
+
+    /// Returns the endpoint of this operation, which calls `use_case` in a session of an account.
+    pub(crate) fn in_session<B: RequestBody, T: Serialize + 'static>(
+        self,
+        use_case: impl AsyncFnOnce(&ApiState, &HttpRequest, &AccountSession, B) -> Result<T, Problem>
+        + Copy
+        + 'static,
+    ) -> Endpoint {
+        let handler = move |app: web::Data<ApiState>,
+                            http: HttpRequest,
+                            request: SessionRequest<B>| async move {
+            ask_in_session(&app, request, async |_, session, body| {
+                use_case(&app, &http, session, body).await
+            })
+            .await
+        };
+        Endpoint { operation: self, route: web::route().to(handler) }
+    }
 }
 
 impl Row {

@@ -16,10 +16,8 @@ mod tests;
 use serde_json::Value;
 
 use self::{
-    badges::{did_document, issue, status_list, validate_compliance, verify},
-    channel::{evidence, list as list_sent, open, receipt, send, send_batch},
-    identities::{identity, policy},
-    service::{document, log, ping},
+    badges::{did_document, status_list},
+    channel::{mailbox, send, send_batch},
     webhooks::{
         act, any_act,
         changes::{
@@ -38,10 +36,10 @@ use crate::{
 /// Returns all endpoints in the order of the OpenAPI document.
 pub(crate) fn table() -> Vec<Row> {
     vec![
-        Row::post("/v1/did/activate", identity::activate_endpoint()),
-        Row::post("/v1/did/status", identity::status_endpoint()),
-        Row::post("/v1/did/resolve", identity::resolve_endpoint()),
-        Row::post("/v1/did/policy", policy::endpoint()),
+        Row::post("/v1/did/activate", identities::activate_endpoint()),
+        Row::post("/v1/did/status", identities::status_endpoint()),
+        Row::post("/v1/did/resolve", identities::resolve_endpoint()),
+        Row::post("/v1/did/policy", identities::policy_endpoint()),
         Row::post("/v1/auth/login", sessions::login_endpoint()),
         Row::post("/v1/auth/logout", sessions::logout_endpoint()),
         Row::post("/v1/auth/rotate-secret", sessions::rotate_secret_endpoint()),
@@ -54,10 +52,10 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/account/close", account::close_endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/send-batch", send_batch::endpoint()),
-        Row::post("/v1/channel/open", open::endpoint()),
-        Row::post("/v1/channel/receipt", receipt::endpoint()),
-        Row::post("/v1/channel/evidence", evidence::endpoint()),
-        Row::post("/v1/channel/list", list_sent::endpoint()),
+        Row::post("/v1/channel/open", mailbox::open_endpoint()),
+        Row::post("/v1/channel/receipt", mailbox::receipt_endpoint()),
+        Row::post("/v1/channel/evidence", mailbox::evidence_endpoint()),
+        Row::post("/v1/channel/list", mailbox::list_endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),
         Row::post("/v1/webhooks/list", act::endpoint::<ListWebhooks>()),
         Row::post("/v1/webhooks/delete", act::endpoint::<DeleteWebhook>()),
@@ -70,23 +68,23 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/webhooks/update", act::endpoint::<UpdateWebhook>()),
         Row::get("/v1/webhooks/relay", relay::endpoint()),
         Row::post("/v1/webhooks", any_act::endpoint()),
-        Row::get("/v1/ping", ping::endpoint()),
-        Row::post("/v1/badges/issue", issue::endpoint()),
-        Row::post("/v1/badges/verify", verify::endpoint()),
+        Row::get("/v1/ping", service::ping_endpoint()),
+        Row::post("/v1/badges/issue", badges::issue_endpoint()),
+        Row::post("/v1/badges/verify", badges::verify_endpoint()),
         Row::get("/v1/status/{list}", status_list::endpoint()),
-        Row::post("/v1/compliance/validate", validate_compliance::endpoint()),
+        Row::post("/v1/compliance/validate", badges::validate_endpoint()),
         Row::get("/.well-known/did.json", did_document::endpoint()),
         Row::get("/did.json", did_document::endpoint_below_path()),
-        Row::get("/log/", log::key_endpoint()),
-        Row::get("/log/checkpoint", log::checkpoint_endpoint()),
-        Row::get("/log/tile/{path}*", log::tile_endpoint()),
-        Row::get("/openapi.json", document::endpoint(openapi)),
+        Row::get("/log/", service::log_key_endpoint()),
+        Row::get("/log/checkpoint", service::log_checkpoint_endpoint()),
+        Row::get("/log/tile/{path}*", service::log_tile_endpoint()),
+        Row::get("/openapi.json", service::document_endpoint(openapi)),
     ]
 }
 
 /// Renders the OpenAPI document of a service with the public URL `base_url`. Leaves out the WebSocket of relays, which
 /// OpenAPI cannot describe, and the files of the transparency log, which C2SP specifies.
 pub fn openapi(base_url: &str) -> Value {
-    let rows = table().into_iter().filter(|row| !row.endpoint.operation.is_left_out());
+    let rows = table().into_iter().filter(|row| !row.endpoint.operation.is_left_out);
     render(base_url, &DocumentHead::public(base_url), rows)
 }

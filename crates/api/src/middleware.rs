@@ -3,7 +3,6 @@
 mod access_log;
 mod connection_problems;
 mod head;
-mod request_id;
 mod request_span;
 
 use actix_web::{
@@ -12,12 +11,13 @@ use actix_web::{
     dev::{ServiceRequest, ServiceResponse},
     http::{
         Method, StatusCode,
-        header::{self, HeaderMap, HeaderValue},
+        header::{self, HeaderMap, HeaderName, HeaderValue},
     },
     middleware::Next,
     web,
 };
-use sealpost_domain::Timestamp;
+use sealpost_domain::{RequestId, Timestamp};
+use sealpost_service::random;
 
 use crate::{
     connection_record::ConnectionRecord,
@@ -25,7 +25,6 @@ use crate::{
     state::ApiState,
 };
 use access_log::RequestTimer;
-use request_id::{X_REQUEST_ID, valid_or_new};
 use request_span::RequestSpan;
 
 pub use connection_problems::ConnectionProblems;
@@ -66,10 +65,10 @@ pub async fn middleware(
     // converted them.
     let (request, response) = responded?.into_parts();
     let app = app_of(&request);
-    let base_url = app.map_or("", |app: &ApiState| app.base_url.as_str());
+    let base_url = app.map_or("", |app: &ApiState| app.settings.base_url.as_str());
     let mut response = into_problem(response.map_into_boxed_body(), base_url, &id);
     head::allow_beside_get(response.headers_mut());
-    add_headers(response.headers_mut(), &id, app.is_some_and(|app| app.is_secure));
+    add_headers(response.headers_mut(), &id, app.is_some_and(|app| app.settings.is_secure));
     timer.record(&request, app, &id, response.status());
     Ok(ServiceResponse::new(request, response))
 }
@@ -124,8 +123,25 @@ fn request_id(request: &HttpRequest) -> String {
     let mut sent = request.headers().get_all(X_REQUEST_ID).map(HeaderValue::as_bytes);
     let sent = sent.next().filter(|_| sent.next().is_none());
     let now = || app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
-    valid_or_new(sent, now)
+    valid_or_new_id(sent, now)
 }
 
+/// Returns the id that the client sent if it is valid, otherwise a new id.
+fn valid_or_new_id(sent: Option<&[u8]>, now: impl FnOnce() -> Timestamp) -> String {
+    let sent = sent.and_then(|bytes| str::from_utf8(bytes).ok());
+    if let Some(sent) = sent.filter(|text| is_request_id(text)) {
+        return sent.to_owned();
+    }
+    // If the random source fails, the random part of the id is zeros. The request must not fail only because it has no
+    // random id.
+    RequestId::new(now(), random().unwrap_or_default()).to_string()
+}
+
+fn is_request_id(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=64).contains(&text.len()) && text.bytes().all(allowed)
+}
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Requires HTTPS for one year. Excludes subdomains, because they may belong to other services.
 const HSTS: &str = "max-age=31536000";

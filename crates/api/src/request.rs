@@ -6,11 +6,9 @@ mod caller;
 mod client_address;
 mod fields;
 mod forwarded;
-mod idempotency_key;
+mod headers;
 mod member;
 mod nearest;
-mod single_header;
-mod trace_parent;
 mod unique_json;
 
 pub(crate) use body::read_small as read_small_body;
@@ -23,9 +21,8 @@ pub(crate) use client_address::{client_address, source_behind};
 pub(crate) use fields::{
     Fields, NoMembers, RequestBody, invalid, member_name, request_body, whole_number,
 };
-pub(crate) use idempotency_key::idempotency_key;
+pub(crate) use headers::{idempotency_key, trace_parent};
 pub(crate) use member::{HandleFilter, LabelFilter, Member, NumberUpTo, refuse_until_before_since};
 #[cfg(test)]
 pub(crate) use nearest::similar;
 pub(crate) use nearest::{edit_distance, nearest};
-pub(crate) use trace_parent::trace_parent;

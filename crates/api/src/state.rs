@@ -1,9 +1,6 @@
 //! The state that all endpoints share: the service, settings, counters and caches.
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::sync::{Arc, OnceLock};
 
 use ipnet::IpNet;
 use sealpost_domain::{AccountId, Clock, TokenHash};
@@ -23,16 +20,10 @@ pub struct ApiState {
     pub sealpost: Arc<Sealpost>,
     /// The clock of the service.
     pub clock: Arc<dyn Clock>,
-    /// The public URL of the service, without a trailing slash.
-    pub base_url: String,
-    /// True if callers can reach the API only over HTTPS.
-    pub is_secure: bool,
-    /// The time in which a client must send a body.
-    pub body_timeout: Duration,
+    /// The settings of the API.
+    pub settings: ApiSettings,
     pub(crate) issuer: Arc<Issuer>,
-    pub(crate) max_body_bytes: usize,
     pub(crate) body_memory: Arc<BodyMemory>,
-    pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     /// Limits logins with the right secret, per account and network of the client. The network is an IPv4 address, or
     /// an IPv6 /64, /56 or /48.
@@ -67,41 +58,30 @@ impl ApiState {
         issuer: Arc<Issuer>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let ApiSettings {
-            base_url,
-            is_secure,
-            max_body_bytes,
-            body_memory,
-            body_memory_per_account,
-            body_timeout,
-            trusted_proxies,
-            activations_per_minute,
-            logins_per_minute,
-            account_changes_per_minute,
-            webhook_tests_per_minute,
-        } = settings;
+        let ApiSettings { body_memory, body_memory_per_account, .. } = settings;
         Self {
             sealpost,
             clock,
-            base_url,
-            is_secure,
-            body_timeout,
             issuer,
-            max_body_bytes,
             body_memory: Arc::new(BodyMemory::new(body_memory, body_memory_per_account)),
-            trusted_proxies: trusted_proxies.unwrap_or_default(),
-            activations: Throttle::new(activations_per_minute),
-            logins: Throttle::new(logins_per_minute),
-            wrong_secrets: Throttle::new(logins_per_minute),
+            activations: Throttle::new(settings.activations_per_minute),
+            logins: Throttle::new(settings.logins_per_minute),
+            wrong_secrets: Throttle::new(settings.logins_per_minute),
             secret_slots: Arc::new(Semaphore::new(SLOTS)),
-            account_changes: Throttle::new(account_changes_per_minute),
-            secret_changes: Throttle::new(account_changes_per_minute),
-            endings: Throttle::new(account_changes_per_minute),
+            account_changes: Throttle::new(settings.account_changes_per_minute),
+            secret_changes: Throttle::new(settings.account_changes_per_minute),
+            endings: Throttle::new(settings.account_changes_per_minute),
             ending_slots: Arc::new(Semaphore::new(SLOTS)),
-            webhook_tests: Throttle::new(webhook_tests_per_minute),
+            webhook_tests: Throttle::new(settings.webhook_tests_per_minute),
             logged_refusals: Throttle::new(1),
             document: OnceLock::new(),
+            settings,
         }
+    }
+
+    /// Returns the networks of the trusted proxies.
+    pub(crate) fn trusted_proxies(&self) -> &[IpNet] {
+        self.settings.trusted_proxies.as_deref().unwrap_or_default()
     }
 
     /// Returns the memory that large bodies use now, in bytes.

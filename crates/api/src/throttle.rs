@@ -81,7 +81,7 @@ pub(crate) async fn admit_session<B>(
     let (account, session) = app.sealpost.session_to_limit(request.token.as_deref()).await?;
     let keys = session_and_account(session, account);
     let admitted = app.account_changes.admit(keys, 1, Instant::now());
-    let per_minute = app.account_changes.per_minute();
+    let per_minute = app.account_changes.per_minute;
     admitted.map_err(|retry_after| Problem::SessionThrottled {
         per_minute,
         per_account: per_minute.saturating_mul(FULL_SESSIONS_MAX),
@@ -142,7 +142,7 @@ async fn run_to_end<T: 'static>(
 }
 
 /// Counts a rotation of the login secret, after the current secret was verified. Fails if the account has reached its
-/// limit of replacements.
+/// limit of rotations and recoveries per minute.
 pub fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
     admit_account(&app.secret_changes, account)
 }
@@ -166,7 +166,7 @@ fn admit_account(throttle: &Throttle<AccountId>, account: AccountId) -> Result<(
 }
 
 fn account_limited(throttle: &Throttle<AccountId>, retry_after: Duration) -> Refusal {
-    Refusal::AccountRateLimited { per_minute: throttle.per_minute(), retry_after }
+    Refusal::AccountRateLimited { per_minute: throttle.per_minute, retry_after }
 }
 
 /// Counts a request of a client address in `throttle`, under `keys`. Fails if one of the keys has reached its limit.
@@ -182,19 +182,19 @@ fn admit_address<Key: Eq + Hash>(
     if admitted.is_err() && app.logged_refusals.admit(networks(client), 1, now).is_ok() {
         tracing::warn!(
             client = %client,
-            per_minute = throttle.per_minute(),
+            per_minute = throttle.per_minute,
             "a client address has reached a limit: further refusals in this minute are not logged"
         );
     }
     admitted.map_err(|retry_after| Problem::AddressThrottled {
-        per_minute: throttle.per_minute(),
+        per_minute: throttle.per_minute,
         retry_after,
     })
 }
 
 fn client_of(app: &ApiState, request: &HttpRequest) -> Result<IpAddr, Problem> {
     let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
-    Ok(client_address(peer, request.headers(), &app.trusted_proxies))
+    Ok(client_address(peer, request.headers(), app.trusted_proxies()))
 }
 
 /// Returns the networks against whose limits a request of a client address counts. The number beside each network is a

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use reqwest::Url;
+use reqwest::{Url, header::HeaderValue};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use sealpost_domain::ApiKeyId;
 
@@ -82,6 +82,10 @@ impl ClientBuilder {
         // The part before `@` can contain a password, which must not appear in the error.
         let shown = if url.contains('@') { "a text with @".to_owned() } else { url };
         let base_url = parsed.ok_or(ClientError::InvalidUrl(shown))?;
+        // The HTTP client would report each request like a lost response, and the request would be repeated.
+        if token.as_ref().is_some_and(|token| HeaderValue::from_bytes(token.as_bytes()).is_err()) {
+            return Err(ClientError::InvalidToken);
+        }
         let http = reqwest::Client::builder()
             .use_preconfigured_tls(tls_config()?)
             .redirect(reqwest::redirect::Policy::none())

@@ -25,6 +25,9 @@ pub enum ClientError {
         #[source]
         source: serde_json::Error,
     },
+    /// The token cannot be sent in a header. The error does not contain the token.
+    #[error("the token has a line break or another control character")]
+    InvalidToken,
     /// The URL of the service is not valid.
     #[error(
         "{0} is not the URL of a service: give a URL such as https://sealpost.example, without a user"

@@ -9,7 +9,7 @@ use futures_util::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{error::ClientError, request::ApiRequest, transport::Transport};
+use crate::{error::ClientError, transport::Transport};
 
 /// A stream of all entries of a list. The stream ends after the first error.
 pub type Pages<T> = BoxStream<'static, Result<T, ClientError>>;
@@ -35,7 +35,7 @@ pub(crate) fn pages<T: DeserializeOwned + Send + 'static>(
         let transport = Arc::clone(&transport);
         async move {
             let Some(mut body) = body else { return Ok(None) };
-            let page: Page<T> = transport.call(&ApiRequest::post(path, &body)?).await?;
+            let page: Page<T> = transport.post(path, &body).await?;
             let next = page.next_cursor.zip(body.as_object_mut()).map(|(cursor, members)| {
                 members.insert("cursor".to_owned(), cursor.into());
             });

@@ -14,7 +14,7 @@ use reqwest::{
     },
 };
 use sealpost_domain::ApiKeyId;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::json;
 
 use crate::{
@@ -39,6 +39,15 @@ impl Transport {
         request: &ApiRequest,
     ) -> Result<T, ClientError> {
         parse(&request.path, &self.bytes(request).await?)
+    }
+
+    /// Sends a POST request with credentials and this JSON body, and returns the JSON of the response.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &'static str,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
+        self.call(&ApiRequest::post(path, body)?).await
     }
 
     /// Sends a request, and returns the bytes of the response. Repeats the request while this is safe and the limits of

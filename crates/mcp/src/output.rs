@@ -14,7 +14,7 @@ pub(crate) struct UntrustedText {
     pub(crate) untrusted: bool,
     /// API key of the party that wrote the text.
     pub(crate) sender: String,
-    /// Handle of this party.
+    /// Handle of the party that wrote the text.
     pub(crate) sender_handle: Option<String>,
     /// The text.
     pub(crate) text: String,

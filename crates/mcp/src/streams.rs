@@ -15,7 +15,8 @@ pub async fn serve_stdio(agent: Agent, stop: impl Future<Output = ()>) -> Result
 }
 
 /// Serves the client whose messages arrive at `input`, one JSON object per line, until the end of `input` or until
-/// `stop` is ready. Then cancels the running calls. Waits a few seconds for their results.
+/// `stop` is ready. After the end of `input`, waits a few seconds for the running calls, and then cancels them. After
+/// `stop`, cancels them first, and then waits for their results.
 pub async fn serve_streams(
     agent: Agent,
     input: impl AsyncRead + Send + Unpin + 'static,

@@ -51,33 +51,26 @@ impl ToolName {
 
     /// Returns the name in the protocol, such as `send_message`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Activate => "activate",
-            Self::FindIdentity => "find_identity",
-            Self::GetReceipt => "get_receipt",
-            Self::ListSent => "list_sent",
-            Self::OpenMessage => "open_message",
-            Self::Reply => "reply",
-            Self::SendMessage => "send_message",
-            Self::SetPolicy => "set_policy",
-            Self::WaitForMessage => "wait_for_message",
-            Self::Whoami => "whoami",
-        }
+        self.names().0
     }
 
     /// Returns the short name for command lines, such as `send`.
     pub fn short(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Activate => "activate",
-            Self::FindIdentity => "find",
-            Self::GetReceipt => "receipt",
-            Self::ListSent => "sent",
-            Self::OpenMessage => "open",
-            Self::Reply => "reply",
-            Self::SendMessage => "send",
-            Self::SetPolicy => "policy",
-            Self::WaitForMessage => "wait",
-            Self::Whoami => "whoami",
+            Self::Activate => ("activate", "activate"),
+            Self::FindIdentity => ("find_identity", "find"),
+            Self::GetReceipt => ("get_receipt", "receipt"),
+            Self::ListSent => ("list_sent", "sent"),
+            Self::OpenMessage => ("open_message", "open"),
+            Self::Reply => ("reply", "reply"),
+            Self::SendMessage => ("send_message", "send"),
+            Self::SetPolicy => ("set_policy", "policy"),
+            Self::WaitForMessage => ("wait_for_message", "wait"),
+            Self::Whoami => ("whoami", "whoami"),
         }
     }
 

@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    cli::{CallArgs, ProfileArgs, ServiceCommand},
+    cli::{ProfileArgs, ServiceCommand},
     error::ShellError,
     output,
     profile::{Profile, ProfileFile, Secret, config_folder},
@@ -78,11 +78,7 @@ pub struct ProfileClient {
 }
 
 impl ProfileClient {
-    fn open(call: &CallArgs, config_folder: &Path) -> Result<Self, ShellError> {
-        Self::named(&call.profile, config_folder)
-    }
-
-    pub(crate) fn named(profile: &ProfileArgs, config_folder: &Path) -> Result<Self, ShellError> {
+    pub(crate) fn open(profile: &ProfileArgs, config_folder: &Path) -> Result<Self, ShellError> {
         let file = ProfileFile::named(config_folder, &profile.profile)?;
         let profile = file.load()?;
         Ok(Self { client: profile.client()?, file, profile })

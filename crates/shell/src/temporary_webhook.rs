@@ -12,7 +12,7 @@ pub fn profile_client(
     profile: &ProfileArgs,
     variable: impl Fn(&'static str) -> Option<OsString>,
 ) -> Result<ProfileClient, ShellError> {
-    ProfileClient::named(profile, &config_folder(variable)?)
+    ProfileClient::open(profile, &config_folder(variable)?)
 }
 
 /// A registered webhook with its secret. The webhook stays registered until [`remove`](Self::remove) is called, even if

@@ -22,7 +22,7 @@ pub struct Tile {
 pub enum TilePath {
     /// A bundle of entries, with the index and width of the tile that has their hashes.
     Entries {
-        /// The number of the bundle.
+        /// The index of the bundle.
         index: u64,
         /// The number of entries, 1 to 256.
         width: u16,

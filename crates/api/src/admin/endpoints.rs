@@ -6,16 +6,21 @@ mod governance;
 mod keys;
 mod operations;
 
+use actix_web::{middleware::from_fn, web};
 use sealpost_domain::Code;
 use serde_json::Value;
 
+use super::state::AdminState;
 use crate::{
     endpoint::Row,
+    middleware::middleware,
+    mount::resource,
     openapi::{DocumentHead, Tag, document as render, drop_unused_components},
+    response::Problem,
 };
 
 /// Returns all endpoints in the order of the OpenAPI document.
-pub(super) fn table() -> Vec<Row> {
+fn table() -> Vec<Row> {
     vec![
         Row::post("/admin/v1/accounts/list", accounts::list_accounts()),
         Row::post("/admin/v1/accounts/show", accounts::show_account()),
@@ -41,6 +46,20 @@ pub(super) fn table() -> Vec<Row> {
         Row::post("/admin/v1/stats", operations::stats()),
         Row::get("/admin/v1/openapi.json", operations::document(admin_openapi)),
     ]
+}
+
+/// Mounts the API for operators below `/admin/v1`. Wraps each endpoint in the middleware that adds request ids, problem
+/// documents, log and metrics.
+pub fn admin_routes(state: web::Data<AdminState>) -> impl FnOnce(&mut web::ServiceConfig) {
+    move |config| {
+        config.app_data(state.api.clone()).app_data(state);
+        for row in table() {
+            config.service(resource(row).wrap(from_fn(middleware)));
+        }
+        let unknown = async || Err::<&str, _>(Problem::OperatorPathNotFound);
+        let unknown = web::resource("/admin/{path}*").default_service(web::to(unknown));
+        config.service(unknown.wrap(from_fn(middleware)));
+    }
 }
 
 /// Renders the OpenAPI document of the API for operators. `base_url` is the public URL of the service, and `server` is

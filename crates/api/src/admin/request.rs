@@ -1,4 +1,5 @@
-//! Extractors for requests of operators. They verify the credentials before they read the body.
+//! Extractors for requests of operators, which verify the credentials before they read the body. Also the pages of
+//! lists.
 
 use std::net::IpAddr;
 
@@ -7,7 +8,7 @@ use futures_util::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use sealpost_domain::Refusal;
 use sealpost_service::{
-    Operator, OperatorCall, OperatorError, OperatorRole, SignedInOperator, check_reason,
+    ListPage, Operator, OperatorCall, OperatorError, OperatorRole, SignedInOperator, check_reason,
 };
 use serde::Serialize;
 
@@ -15,9 +16,31 @@ use super::state::AdminState;
 use crate::{
     endpoint::Endpoint,
     openapi::Operation,
-    request::{Fields, Member, RequestBody, bearer_token, invalid, read_small_body},
+    request::{Fields, Member, NumberUpTo, RequestBody, bearer_token, invalid, read_small_body},
     response::Problem,
 };
+
+/// The maximum number of entries in a response.
+pub(super) type PageLimit = NumberUpTo<1_000, 100>;
+
+/// One page of a list, newest entries first.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "{T}Page")]
+pub(super) struct Page<T> {
+    /// The entries, newest first.
+    pub(super) entries: Vec<T>,
+    /// The `cursor` for the request of the next page. `null` on the last page.
+    pub(super) next_cursor: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// Creates the response. `id` returns the id of the last entry, which becomes the cursor of the next page.
+    pub(super) fn new(page: ListPage<T>, id: impl FnOnce(&T) -> String) -> Self {
+        let ListPage { entries, more } = page;
+        let next_cursor = entries.last().filter(|_| more).map(id);
+        Self { entries, next_cursor }
+    }
+}
 
 /// A request of an operator. If `IS_ACT` is true, the request changes data, and is refused unless the operator has the
 /// role `operator`.
@@ -66,7 +89,7 @@ pub(super) fn query<B: RequestBody + Send, T: Serialize + Send + 'static>(
 /// records the operator, the client address and the reason.
 pub(super) fn act<B: RequestBody + Send, T: Serialize + Send + 'static>(
     operation: Operation,
-    act: fn(&Operator, B) -> Result<T, OperatorError>,
+    act: impl Fn(&Operator, B) -> Result<T, OperatorError> + Copy + Send + 'static,
     reason: fn(&B) -> &Reason,
 ) -> Endpoint {
     let handler = move |request: OperatorRequest<B, true>| async move {

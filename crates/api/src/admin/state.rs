@@ -63,7 +63,7 @@ impl AdminState {
         let access = api.sealpost.operator_access(file, access)?;
         let sign_ins = Throttle::new(sign_ins_per_minute);
         let trusted_proxies =
-            if url.starts_with("https:") { api.trusted_proxies.clone() } else { Vec::new() };
+            if url.starts_with("https:") { api.trusted_proxies().to_vec() } else { Vec::new() };
         Ok(Self { api, url, access, sign_ins, trusted_proxies, document: OnceLock::new() })
     }
 

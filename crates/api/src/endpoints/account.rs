@@ -181,22 +181,6 @@ request_body! {
     }
 }
 
-async fn close(
-    app: web::Data<ApiState>,
-    http: HttpRequest,
-    request: SessionRequest<CloseRequest>,
-) -> JsonResponse<AccountClosed> {
-    ask_in_session(&app, request, async |sealpost, session, body| {
-        let secret = body.login_secret;
-        verify_login_secret(&app, &http, session, &secret, "closing the account").await?;
-        Ok(sealpost
-            .accounts
-            .close(session.with_secret(secret, request_source(&app, &http)))
-            .await?)
-    })
-    .await
-}
-
 pub(super) fn close_endpoint() -> Endpoint {
     let closed = json!({
         "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
@@ -231,7 +215,15 @@ pub(super) fn close_endpoint() -> Endpoint {
             json!({ "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB" }),
         )])
         .refuses(&[Code::MissingField, Code::InvalidField, Code::RateLimitExceeded]);
-    Endpoint { operation, route: web::route().to(close) }
+    operation.in_session(async |app, http, session, body: CloseRequest| {
+        let secret = body.login_secret;
+        verify_login_secret(app, http, session, &secret, "closing the account").await?;
+        Ok(app
+            .sealpost
+            .accounts
+            .close(session.with_secret(secret, request_source(app, http)))
+            .await?)
+    })
 }
 
 const ACTIVITY: &str = "\

@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{PublicRequest, SessionRequest, request_body, request_source},
-    response::{JsonResponse, ask_in_session},
+    request::{PublicRequest, request_body, request_source},
+    response::JsonResponse,
     state::ApiState,
     throttle::{self, log_in},
 };
@@ -80,19 +80,6 @@ struct LoggedOut {
     logged_out: bool,
 }
 
-async fn logout(
-    app: web::Data<ApiState>,
-    http: HttpRequest,
-    request: SessionRequest<LogoutRequest>,
-) -> JsonResponse<LoggedOut> {
-    ask_in_session(&app, request, async |sealpost, session, body| {
-        let scope = if body.all { Scope::Account } else { Scope::Session };
-        sealpost.accounts.logout(session, scope, request_source(&app, &http)).await?;
-        Ok(LoggedOut { logged_out: true })
-    })
-    .await
-}
-
 pub(super) fn logout_endpoint() -> Endpoint {
     let operation = Operation::new::<LoggedOut>("endSession", json!({ "logged_out": true }))
         .describe(Tag::Sessions, "Log out", LOGOUT)
@@ -102,7 +89,11 @@ pub(super) fn logout_endpoint() -> Endpoint {
             ("All sessions of the account", json!({ "all": true })),
         ])
         .refuses(&[Code::InvalidField]);
-    Endpoint { operation, route: web::route().to(logout) }
+    operation.in_session(async |app, http, session, body: LogoutRequest| {
+        let scope = if body.all { Scope::Account } else { Scope::Session };
+        app.sealpost.accounts.logout(session, scope, request_source(app, http)).await?;
+        Ok(LoggedOut { logged_out: true })
+    })
 }
 
 request_body! {
@@ -112,22 +103,6 @@ request_body! {
         #[schemars(length(min = 1))]
         login_secret: String,
     }
-}
-
-async fn rotate_secret(
-    app: web::Data<ApiState>,
-    http: HttpRequest,
-    request: SessionRequest<RotateSecretRequest>,
-) -> JsonResponse<SecretsReplaced> {
-    ask_in_session(&app, request, async |sealpost, session, body| {
-        let (secret, source) = (body.login_secret, request_source(&app, &http));
-        let verified =
-            throttle::verify_login_secret(&app, &http, session, &secret, "replacing the secrets");
-        verified.await?;
-        throttle::admit_secret_change(&app, session.account_id())?;
-        Ok(sealpost.accounts.replace_secrets(session.with_secret(secret, source)).await?)
-    })
-    .await
 }
 
 pub(super) fn rotate_secret_endpoint() -> Endpoint {
@@ -142,7 +117,14 @@ pub(super) fn rotate_secret_endpoint() -> Endpoint {
         .session()
         .body::<RotateSecretRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::InvalidField, Code::RateLimitExceeded]);
-    Endpoint { operation, route: web::route().to(rotate_secret) }
+    operation.in_session(async |app, http, session, body: RotateSecretRequest| {
+        let (secret, source) = (body.login_secret, request_source(app, http));
+        let verified =
+            throttle::verify_login_secret(app, http, session, &secret, "replacing the secrets");
+        verified.await?;
+        throttle::admit_secret_change(app, session.account_id())?;
+        Ok(app.sealpost.accounts.replace_secrets(session.with_secret(secret, source)).await?)
+    })
 }
 
 request_body! {

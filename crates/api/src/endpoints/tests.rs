@@ -10,7 +10,7 @@ fn the_document_has_exactly_the_endpoints_of_the_table() {
     let mut rows = BTreeSet::new();
     let mut left_out = Vec::new();
     for Row { method, path, endpoint } in table() {
-        if endpoint.operation.is_left_out() {
+        if endpoint.operation.is_left_out {
             left_out.push(path);
         } else {
             let row = (path.to_owned(), method.as_str().to_ascii_lowercase());
@@ -43,8 +43,8 @@ fn operation_ids_are_unique() {
 #[test]
 fn operation_ids_are_a_verb_and_a_noun() {
     for row in table() {
-        let id = row.endpoint.operation.id();
-        let noun = VERBS.iter().find_map(|verb| id.strip_prefix(verb));
+        let id = row.endpoint.operation.id;
+        let noun = VERBS.split(' ').find_map(|verb| id.strip_prefix(verb));
         assert!(
             noun.is_some_and(|noun| noun.starts_with(|first: char| first.is_ascii_uppercase())),
             "{id} is no verb with a noun: rename it, or add the verb to VERBS"
@@ -126,33 +126,8 @@ fn only_the_table_makes_routes() {
     }
 }
 
-const VERBS: &[&str] = &[
-    "activate",
-    "check",
-    "close",
-    "connect",
-    "create",
-    "delete",
-    "enable",
-    "end",
-    "export",
-    "get",
-    "issue",
-    "list",
-    "manage",
-    "open",
-    "recover",
-    "redeliver",
-    "register",
-    "resolve",
-    "revoke",
-    "rotate",
-    "send",
-    "set",
-    "test",
-    "update",
-    "validate",
-    "verify",
-];
+const VERBS: &str = "\
+    activate check close connect create delete enable end export get issue list manage open \
+    recover redeliver register resolve revoke rotate send set test update validate verify";
 /// The only files that may create routes: the router, and this test, which contains the patterns it searches for.
-const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "admin/mount.rs", "endpoints/tests.rs"];
+const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "admin/endpoints.rs", "endpoints/tests.rs"];

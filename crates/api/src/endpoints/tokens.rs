@@ -146,22 +146,6 @@ request_body! {
     }
 }
 
-async fn revoke(
-    app: web::Data<ApiState>,
-    http: HttpRequest,
-    request: SessionRequest<RevokeTokenRequest>,
-) -> JsonResponse<ApiTokenRevoked> {
-    ask_in_session(&app, request, async |_, session, body| {
-        let (sealpost, session) = (Arc::clone(&app.sealpost), *session);
-        let source = request_source(&app, &http);
-        let revoked = async move {
-            sealpost.accounts.revoke_api_token(&session, body.token_id, source).await
-        };
-        Ok(throttle::run_ending(&app, session.token_hash(), revoked).await??)
-    })
-    .await
-}
-
 pub(super) fn revoke_endpoint() -> Endpoint {
     let revoked = json!({ "token_id": "tok_01m7ye92sqen1aazwgag1e22t1", "revoked": true });
     let body = json!({ "token_id": "tok_01m7ye92sqen1aazwgag1e22t1" });
@@ -170,7 +154,14 @@ pub(super) fn revoke_endpoint() -> Endpoint {
         .session()
         .body::<RevokeTokenRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::InvalidField, Code::TokenNotFound]);
-    Endpoint { operation, route: web::route().to(revoke) }
+    operation.in_session(async |app, http, session, body: RevokeTokenRequest| {
+        let (sealpost, session) = (Arc::clone(&app.sealpost), *session);
+        let source = request_source(app, http);
+        let revoked = async move {
+            sealpost.accounts.revoke_api_token(&session, body.token_id, source).await
+        };
+        Ok(throttle::run_ending(app, session.token_hash(), revoked).await??)
+    })
 }
 
 const CREATE: &str = "\

@@ -75,7 +75,7 @@ fn known_method(method: &Method) -> &'static str {
 
 fn client(request: &HttpRequest, app: Option<&ApiState>) -> Option<String> {
     let peer = request.peer_addr()?.ip();
-    Some(client_address(peer, request.headers(), &app?.trusted_proxies).to_string())
+    Some(client_address(peer, request.headers(), app?.trusted_proxies()).to_string())
 }
 
 /// The log target of access-log lines, so that `--log info,access=debug` shows them without other debug lines.

@@ -13,13 +13,12 @@ use actix_web::{
 };
 use sealpost_domain::{Clock, Refusal};
 
-use super::{
-    HSTS,
-    access_log::count_refusal,
-    add_headers,
-    request_id::{X_REQUEST_ID, valid_or_new},
+use super::{HSTS, X_REQUEST_ID, access_log::count_refusal, add_headers, valid_or_new_id};
+use crate::{
+    response::{Problem, status_and_title},
+    settings::ApiSettings,
+    state::ApiState,
 };
-use crate::{response::Problem, state::ApiState};
 
 /// Creates the error responses that a server sends without a handler.
 pub struct ConnectionProblems {
@@ -37,8 +36,8 @@ impl fmt::Debug for ConnectionProblems {
 
 impl From<&ApiState> for ConnectionProblems {
     fn from(app: &ApiState) -> Self {
-        let (base_url, clock) = (app.base_url.clone(), Arc::clone(&app.clock));
-        Self { base_url, clock, is_secure: app.is_secure }
+        let ApiSettings { base_url, is_secure, .. } = &app.settings;
+        Self { base_url: base_url.clone(), clock: Arc::clone(&app.clock), is_secure: *is_secure }
     }
 }
 
@@ -64,11 +63,11 @@ impl ConnectionProblems {
     fn render(&self, problem: &Problem, received: &[u8], is_secure: bool) -> Vec<u8> {
         count_refusal(problem);
         let now = self.clock.now();
-        let id = valid_or_new(sent_id(received), || now);
+        let id = valid_or_new_id(sent_id(received), || now);
         let millis = u64::try_from(now.as_millis()).unwrap_or_default();
         let date = HttpDate::from(UNIX_EPOCH + Duration::from_millis(millis));
         let (status, document) =
-            (Problem::status_of(problem.code()), problem.document(&self.base_url, &id));
+            (status_and_title(problem.code()).0, problem.document(&self.base_url, &id));
         let body = serde_json::to_string(&document).unwrap_or_default();
         let length = body.len();
         let body = if received.starts_with(b"HEAD ") { "" } else { &*body };
@@ -88,7 +87,7 @@ impl ConnectionProblems {
     /// Returns a response with status 503, for any request while the service cannot work.
     pub fn unavailable(&self, request: &HttpRequest) -> HttpResponse {
         let sent = request.headers().get(X_REQUEST_ID).map(HeaderValue::as_bytes);
-        let id = valid_or_new(sent, || self.clock.now());
+        let id = valid_or_new_id(sent, || self.clock.now());
         let problem = Problem::Service { error: Refusal::Unavailable.into(), limits: None };
         let mut response = problem.render(&self.base_url, &id);
         add_headers(response.headers_mut(), &id, self.is_secure);

@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 
 /// The description of one endpoint. Parts that are common to all endpoints are added when the document is rendered.
 pub(crate) struct Operation {
-    pub(super) id: &'static str,
+    /// The operation id, which is unique in the document.
+    pub(crate) id: &'static str,
     pub(super) tag: Tag,
     pub(super) summary: &'static str,
     pub(super) description: &'static str,
@@ -26,7 +27,7 @@ pub(crate) struct Operation {
     /// The parameter in the path or the query.
     pub(super) parameter: Option<Value>,
     /// Whether the document leaves out this operation.
-    is_left_out: bool,
+    pub(crate) is_left_out: bool,
 }
 
 /// The tags that group the endpoints, in the order of the document. Serialized as their names.
@@ -190,12 +191,6 @@ impl Operation {
         whole
     }
 
-    /// Returns the operation id, which is unique in the document.
-    #[cfg(test)]
-    pub(crate) fn id(&self) -> &'static str {
-        self.id
-    }
-
     /// Sets the tag, the summary and the description.
     pub(crate) fn describe(
         self,
@@ -305,11 +300,6 @@ impl Operation {
     /// Leaves this operation out of the document.
     pub(crate) fn leave_out(self) -> Self {
         Self { is_left_out: true, ..self }
-    }
-
-    /// Returns whether the document leaves out this operation.
-    pub(crate) fn is_left_out(&self) -> bool {
-        self.is_left_out
     }
 }
 

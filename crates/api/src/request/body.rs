@@ -11,7 +11,7 @@ use sealpost_domain::Refusal;
 
 use super::{
     body_memory::{FREE_LENGTH_MAX, MemoryShare},
-    single_header::single_header,
+    headers::single_header,
 };
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
@@ -41,12 +41,12 @@ pub(super) async fn read(
         let is_empty = is_chunked(request.headers()) && is_empty(app, payload).await;
         return if is_empty { Ok((Bytes::new(), None)) } else { Err(problem) };
     }
-    let limit = app.max_body_bytes;
+    let limit = app.settings.max_body_bytes;
     if declared_length(request.headers()).is_some_and(|length| length > limit) {
         return Err(Problem::BodyTooLarge { limit });
     }
     let collected = collect(app, request, payload, given);
-    let collected = tokio::time::timeout(app.body_timeout, collected).await;
+    let collected = tokio::time::timeout(app.settings.body_timeout, collected).await;
     collected.unwrap_or(Err(Problem::BodyTimeout))
 }
 
@@ -67,7 +67,7 @@ async fn collect(
     payload: &mut Payload,
     given: GivenToken<'_>,
 ) -> Result<(Bytes, Option<MemoryShare>), Problem> {
-    let limit = app.max_body_bytes;
+    let limit = app.settings.max_body_bytes;
     let (mut body, mut share) = (BytesMut::new(), None);
     let connection = request.conn_data::<ConnectionRecord>();
     if declared_length(request.headers()).is_some_and(is_large) {
@@ -145,7 +145,7 @@ fn is_chunked(headers: &HeaderMap) -> bool {
 
 /// Waits for the first bytes of a chunked body. Returns true if the body ends without a byte.
 async fn is_empty(app: &ApiState, payload: &mut Payload) -> bool {
-    let first = tokio::time::timeout(app.body_timeout, payload.next()).await;
+    let first = tokio::time::timeout(app.settings.body_timeout, payload.next()).await;
     matches!(first, Ok(None))
 }
 

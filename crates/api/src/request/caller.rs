@@ -14,7 +14,7 @@ use super::{
     body::{self, GivenToken},
     body_memory::MemoryShare,
     fields::{Fields, RequestBody},
-    single_header::single_header,
+    headers::single_header,
 };
 use crate::{response::Problem, state::ApiState};
 
@@ -44,7 +44,8 @@ pub(crate) struct KeyRequest<B> {
 }
 
 /// A request whose body is parsed as JSON, but not yet converted to the type of the endpoint.
-struct RawRequest {
+struct RawRequest<'a> {
+    app: &'a ApiState,
     token: Option<String>,
     fields: Result<Fields, Refusal>,
     memory: Option<MemoryShare>,
@@ -65,9 +66,9 @@ impl<B: RequestBody, const IS_REQUIRED: bool> FromRequest for TokenRequest<B, IS
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let read = read(&request, payload, IS_REQUIRED).await?;
-            let RawRequest { token, fields, memory } = read;
-            Ok(Self { token, body: typed(&request, fields)?, memory })
+            let RawRequest { app, token, fields, memory } =
+                read(&request, payload, IS_REQUIRED).await?;
+            Ok(Self { token, body: typed(app, fields), memory })
         })
     }
 }
@@ -79,15 +80,14 @@ impl<B: RequestBody> FromRequest for KeyRequest<B> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let read = read(&request, payload, true).await?;
-            let RawRequest { token, fields, memory } = read;
+            let RawRequest { app, token, fields, memory } = read(&request, payload, true).await?;
             let key = key_named(request.headers(), &fields);
             let fields = match &key {
                 KeyNamed::InvalidBody(refusal) => Err(refusal.clone()),
                 KeyNamed::InvalidHeader(_) | KeyNamed::Key(_) | KeyNamed::None => fields,
             };
             let credentials = Credentials { token, key };
-            Ok(Self { credentials, body: typed(&request, fields)?, memory })
+            Ok(Self { credentials, body: typed(app, fields), memory })
         })
     }
 }
@@ -96,22 +96,17 @@ async fn read(
     request: &HttpRequest,
     mut payload: Payload,
     is_required: bool,
-) -> Result<RawRequest, Problem> {
+) -> Result<RawRequest<'_>, Problem> {
     let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
     let token = bearer_token(request.headers());
     let given = GivenToken { token: token.as_ref().map(Option::as_deref), is_required };
     let (body, memory) = body::read(app, request, &mut payload, given).await?;
-    Ok(RawRequest { token: token?, fields: Fields::parse(&body), memory })
+    Ok(RawRequest { app, token: token?, fields: Fields::parse(&body), memory })
 }
 
-/// Converts the members of a body to the type of the endpoint. The inner error reports a fault in the body. The outer
-/// error means that the server lacks the state of the API.
-fn typed<B: RequestBody>(
-    request: &HttpRequest,
-    fields: Result<Fields, Refusal>,
-) -> Result<Result<B, Refusal>, Problem> {
-    let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
-    Ok(fields.and_then(|fields| fields.into_body(|body: &B| body.check(app))))
+/// Converts the members of a body to the type of the endpoint.
+fn typed<B: RequestBody>(app: &ApiState, fields: Result<Fields, Refusal>) -> Result<B, Refusal> {
+    fields?.into_body(|body: &B| body.check(app))
 }
 
 /// Returns the bearer token, or `None` if the request has no `Authorization` header. For other schemes than `Bearer`,

@@ -92,7 +92,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Returns the client address and the user agent of a request to the API or to a page.
 pub fn request_source(app: &ApiState, request: &HttpRequest) -> RequestSource {
-    source_behind(&app.trusted_proxies, request)
+    source_behind(app.trusted_proxies(), request)
 }
 
 /// Returns the client address and the user agent of a request. Reads a forwarded client address only if the peer is in

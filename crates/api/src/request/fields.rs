@@ -6,6 +6,7 @@
 use std::ops::RangeInclusive;
 
 use sealpost_domain::Refusal;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
@@ -173,11 +174,7 @@ impl Fields {
 
     /// Reads an optional string. Returns `None` if the member is absent or null.
     pub(crate) fn optional_text(&mut self, field: &'static str) -> Result<Option<String>, Refusal> {
-        match self.take(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(invalid(field, "must be a string")),
-        }
+        self.optional(field, "must be a string")
     }
 
     /// Reads an optional string and parses it. Returns `None` if the member is absent or null.
@@ -193,6 +190,7 @@ impl Fields {
 
     /// Reads a required array.
     pub(crate) fn array(&mut self, field: &'static str) -> Result<Vec<Value>, Refusal> {
+        // Takes the values as they are: `optional` would build each value of a batch again.
         match self.take(field) {
             Some(Value::Array(values)) => Ok(values),
             _ => Err(invalid(field, "must be an array")),
@@ -209,17 +207,7 @@ impl Fields {
         &mut self,
         field: &'static str,
     ) -> Result<Option<Vec<String>>, Refusal> {
-        let wrong = || invalid(field, "must be an array of strings");
-        let values = match self.take(field) {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::Array(values)) => values,
-            Some(_) => return Err(wrong()),
-        };
-        let texts = values.into_iter().map(|value| match value {
-            Value::String(text) => Ok(text),
-            _ => Err(wrong()),
-        });
-        texts.collect::<Result<_, _>>().map(Some)
+        self.optional(field, "must be an array of strings")
     }
 
     /// Reads an optional whole number within `range`. Returns `None` if the member is absent or null.
@@ -228,9 +216,7 @@ impl Fields {
         field: &'static str,
         range: RangeInclusive<u32>,
     ) -> Result<Option<u32>, Refusal> {
-        let Some(value) = self.take(field).filter(|value| !value.is_null()) else {
-            return Ok(None);
-        };
+        let Some(value) = self.take(field) else { return Ok(None) };
         whole_number(&value).filter(|number| range.contains(number)).map(Some).ok_or_else(|| {
             let (min, max) = (range.start(), range.end());
             invalid(field, format!("must be a whole number from {min} to {max}"))
@@ -244,11 +230,7 @@ impl Fields {
 
     /// Reads an optional boolean. Returns `None` if the member is absent or null.
     pub(crate) fn optional_flag(&mut self, field: &'static str) -> Result<Option<bool>, Refusal> {
-        match self.take(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(_) => Err(invalid(field, "must be true or false")),
-        }
+        self.optional(field, "must be true or false")
     }
 
     /// Returns the member `api_key_id` without removing it. Returns `None` if the member is absent, null or empty.
@@ -265,9 +247,21 @@ impl Fields {
         self.members.contains_key(field)
     }
 
+    /// Reads an optional member of the type `T`. Returns `None` if the member is absent or null. `problem` is the error
+    /// for a value of another type.
+    fn optional<T: DeserializeOwned>(
+        &mut self,
+        field: &'static str,
+        problem: &str,
+    ) -> Result<Option<T>, Refusal> {
+        let value = self.take(field).map(serde_json::from_value).transpose();
+        value.map_err(|_other_type| invalid(field, problem))
+    }
+
+    /// Removes a member. Returns `None` if the member is absent or null.
     fn take(&mut self, field: &'static str) -> Option<Value> {
         self.known.push(field);
-        self.members.remove(field)
+        self.members.remove(field).filter(|value| !value.is_null())
     }
 
     /// Refuses the body if it has a member that was not read. Ignores `api_key_id`, which the caller checks if

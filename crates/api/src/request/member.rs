@@ -65,46 +65,6 @@ impl<const MAX: u32, const DEFAULT: u32> JsonSchema for NumberUpTo<MAX, DEFAULT>
     }
 }
 
-impl Member for Option<u32> {
-    const IS_REQUIRED: bool = false;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.optional_number(field, 0..=u32::MAX)
-    }
-}
-
-impl Member for String {
-    const IS_REQUIRED: bool = true;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.text(field)
-    }
-}
-
-impl Member for Option<String> {
-    const IS_REQUIRED: bool = false;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.optional_text(field)
-    }
-}
-
-impl Member for bool {
-    const IS_REQUIRED: bool = false;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.flag(field)
-    }
-}
-
-impl Member for Option<bool> {
-    const IS_REQUIRED: bool = false;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.optional_flag(field)
-    }
-}
-
 /// An absent or empty text becomes `None`.
 impl Member for Option<Description> {
     const IS_REQUIRED: bool = false;
@@ -149,6 +109,27 @@ macro_rules! parsed_members {
     )+};
 }
 
+/// Implements [`Member`] for types that [`Fields`] reads. The value in front of `=>` is [`Member::IS_REQUIRED`].
+macro_rules! plain_members {
+    ($($type:ty: $is_required:literal => $read:expr;)+) => {$(
+        impl Member for $type {
+            const IS_REQUIRED: bool = $is_required;
+
+            fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+                $read(fields, field)
+            }
+        }
+    )+};
+}
+
+plain_members! {
+    bool: false => Fields::flag;
+    Option<bool>: false => Fields::optional_flag;
+    Option<String>: false => Fields::optional_text;
+    Option<u32>: false => any_number;
+    String: true => Fields::text;
+}
+
 parsed_members! {
     AcceptPolicy: |name| AcceptPolicy::from_name(name)
         .ok_or_else(|| one_of(&AcceptPolicy::ALL.map(AcceptPolicy::as_str)));
@@ -173,6 +154,10 @@ parsed_members! {
     ThreadId: ThreadId::parse;
     Timestamp: str::parse;
     WebhookId: str::parse;
+}
+
+fn any_number(fields: &mut Fields, field: &'static str) -> Result<Option<u32>, Refusal> {
+    fields.optional_number(field, 0..=u32::MAX)
 }
 
 fn governance_subject(text: &str) -> Result<GovernanceSubject, &'static str> {

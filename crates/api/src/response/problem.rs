@@ -68,6 +68,8 @@ pub enum Problem {
         /// The most similar path of the API; `None` if no path is similar.
         nearest: Option<&'static str>,
     },
+    /// The path of the API for operators does not exist.
+    OperatorPathNotFound,
     /// The handler did not finish, for example because a worker thread panicked. Also used if the server lacks the
     /// shared state or the address of the peer.
     Lost,
@@ -127,11 +129,6 @@ pub struct ProblemDocument<'a> {
 }
 
 impl Problem {
-    /// Returns the HTTP status of an error code.
-    pub fn status_of(code: Code) -> StatusCode {
-        status_and_title(code).0
-    }
-
     /// Renders the error response with its headers.
     pub(crate) fn render(&self, base_url: &str, request_id: &str) -> HttpResponse {
         let document = self.document(base_url, request_id);
@@ -250,7 +247,9 @@ impl Problem {
             Self::BodyTooLarge { .. } | Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => {
                 Code::PayloadTooLarge
             }
-            Self::Http(StatusCode::NOT_FOUND) | Self::NotFound { .. } => Code::NotFound,
+            Self::Http(StatusCode::NOT_FOUND)
+            | Self::NotFound { .. }
+            | Self::OperatorPathNotFound => Code::NotFound,
             Self::BodyUnreadable => Code::InvalidJson,
             Self::Http(status) => {
                 if status.is_client_error() {
@@ -312,6 +311,9 @@ impl Problem {
             }
             Self::NotFound { nearest: None } => {
                 "this path does not exist; compare it with the API reference at /docs".into()
+            }
+            Self::OperatorPathNotFound => {
+                "this path does not exist; compare it with the paths in /admin/v1/openapi.json".into()
             }
             Self::Service { error, .. } if error.is_in_doubt() => IN_DOUBT.to_owned(),
             Self::Service { error, .. } => {

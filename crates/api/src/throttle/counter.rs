@@ -16,7 +16,8 @@ use sealpost_domain::{AccountId, TokenHash};
 /// The minute of a key begins with its first request. The time is monotonic: a change of the system clock neither
 /// prolongs nor ends a minute.
 pub struct Throttle<Key = IpNet> {
-    per_minute: u32,
+    /// The maximum number of requests per minute. 0 turns the limit off.
+    pub(super) per_minute: u32,
     minutes: Mutex<Minutes<Key>>,
 }
 
@@ -46,11 +47,6 @@ impl<Key: Eq + Hash> Throttle<Key> {
     pub fn new(per_minute: u32) -> Self {
         let minutes = Mutex::new(Minutes { by_key: HashMap::new(), sweep_at: None });
         Self { per_minute, minutes }
-    }
-
-    /// Returns the maximum number of requests per minute.
-    pub(crate) fn per_minute(&self) -> u32 {
-        self.per_minute
     }
 
     /// Returns the time until the limits of all `keys` admit a request that counts as `cost` requests. Returns `None`

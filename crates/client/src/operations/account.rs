@@ -45,12 +45,12 @@ impl Account {
 
     /// Ends the session of this client. The next request logs in again.
     pub async fn logout(&self) -> Result<LoggedOut, ClientError> {
-        self.0.call(&ApiRequest::post("/v1/auth/logout", &json!({"all": false}))?).await
+        self.0.post("/v1/auth/logout", &json!({"all": false})).await
     }
 
     /// Ends all sessions of the account.
     pub async fn logout_all(&self) -> Result<LoggedOut, ClientError> {
-        self.0.call(&ApiRequest::post("/v1/auth/logout", &json!({"all": true}))?).await
+        self.0.post("/v1/auth/logout", &json!({"all": true})).await
     }
 
     /// Replaces the login secret and the recovery code. Build a new client with the new secret.
@@ -58,21 +58,18 @@ impl Account {
         &self,
         login_secret: &str,
     ) -> Result<AccountSecrets, ClientError> {
-        let body = json!({"login_secret": login_secret});
-        self.0.call(&ApiRequest::post("/v1/auth/rotate-secret", &body)?).await
+        self.0.post("/v1/auth/rotate-secret", &json!({"login_secret": login_secret})).await
     }
 
     /// Returns everything that the service stores about the account, as a JSON object. The object contains no messages
     /// and no secrets.
     pub async fn export(&self, login_secret: &str) -> Result<Value, ClientError> {
-        let body = json!({"login_secret": login_secret});
-        self.0.call(&ApiRequest::post("/v1/account/export", &body)?).await
+        self.0.post("/v1/account/export", &json!({"login_secret": login_secret})).await
     }
 
     /// Closes the account and revokes all its API keys, permanently.
     pub async fn close(&self, login_secret: &str) -> Result<AccountClosed, ClientError> {
-        let body = json!({"login_secret": login_secret});
-        self.0.call(&ApiRequest::post("/v1/account/close", &body)?).await
+        self.0.post("/v1/account/close", &json!({"login_secret": login_secret})).await
     }
 }
 

@@ -6,7 +6,7 @@ use sealpost_domain::{ApiKeyId, ApiTokenId, Timestamp, TokenScope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{error::ClientError, operations::Account, request::ApiRequest};
+use crate::{error::ClientError, operations::Account};
 
 impl Account {
     /// Creates an API token for one API key. Only this response contains the secret of the token.
@@ -16,20 +16,19 @@ impl Account {
         token: &ApiTokenRequest,
     ) -> Result<CreatedApiToken, ClientError> {
         let body = CreateTokenBody { login_secret, token };
-        self.0.call(&ApiRequest::post("/v1/auth/tokens/create", &body)?).await
+        self.0.post("/v1/auth/tokens/create", &body).await
     }
 
     /// Returns the API tokens that have not expired, oldest first.
     pub async fn tokens(&self) -> Result<Vec<ApiTokenView>, ClientError> {
-        let request = ApiRequest::post("/v1/auth/tokens/list", &json!({}))?;
-        Ok(self.0.call::<ApiTokenList>(&request).await?.tokens)
+        let list: ApiTokenList = self.0.post("/v1/auth/tokens/list", &json!({})).await?;
+        Ok(list.tokens)
     }
 
     /// Revokes an API token.
     pub async fn revoke_token(&self, token_id: ApiTokenId) -> Result<(), ClientError> {
         let body = json!({"token_id": token_id});
-        let request = ApiRequest::post("/v1/auth/tokens/revoke", &body)?;
-        self.0.call::<Value>(&request).await.map(drop)
+        self.0.post::<Value>("/v1/auth/tokens/revoke", &body).await.map(drop)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 impl Client {
     /// Issues a badge for the API key.
     pub async fn issue_badge(&self, badge: &BadgeRequest) -> Result<IssuedBadge, ClientError> {
-        self.transport.call(&ApiRequest::post(ISSUE, badge)?).await
+        self.transport.post(ISSUE, badge).await
     }
 
     /// Returns all reasons for which the service would not issue a badge. Issues no badge.
@@ -21,13 +21,12 @@ impl Client {
         let body = json!({
             "jurisdiction": badge.jurisdiction, "disclose_did": badge.disclose_did, "dry_run": true,
         });
-        self.transport.call(&ApiRequest::post(ISSUE, &body)?).await
+        self.transport.post(ISSUE, &body).await
     }
 
     /// Verifies a badge, which is a signed JWT. An invalid badge is not an error: see [`VerifiedBadge::valid`].
     pub async fn verify_badge(&self, credential: &str) -> Result<VerifiedBadge, ClientError> {
-        let body = json!({"credential": credential});
-        self.transport.call(&ApiRequest::post("/v1/badges/verify", &body)?).await
+        self.transport.post("/v1/badges/verify", &json!({"credential": credential})).await
     }
 
     /// Returns a signed list of revoked badges (W3C Bitstring Status List), as a JWT.
@@ -47,8 +46,7 @@ impl Client {
         &self,
         jurisdiction: &str,
     ) -> Result<ComplianceReport, ClientError> {
-        let body = json!({"jurisdiction": jurisdiction});
-        self.transport.call(&ApiRequest::post(VALIDATE, &body)?).await
+        self.transport.post(VALIDATE, &json!({"jurisdiction": jurisdiction})).await
     }
 
     /// Runs the compliance checks of a jurisdiction. If checks do not pass, returns no error, but a report that names
@@ -57,8 +55,7 @@ impl Client {
         &self,
         jurisdiction: &str,
     ) -> Result<ComplianceReport, ClientError> {
-        let body = json!({"jurisdiction": jurisdiction, "dry_run": true});
-        self.transport.call(&ApiRequest::post(VALIDATE, &body)?).await
+        self.transport.post(VALIDATE, &json!({"jurisdiction": jurisdiction, "dry_run": true})).await
     }
 }
 

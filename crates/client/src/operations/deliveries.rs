@@ -6,9 +6,8 @@ use serde_json::json;
 
 use crate::{
     error::ClientError,
-    operations::Webhooks,
+    operations::{Webhooks, webhooks::WithWebhook},
     pages::{Pages, pages},
-    request::ApiRequest,
 };
 
 impl Webhooks {
@@ -37,7 +36,7 @@ impl Webhooks {
         event_id: EventId,
     ) -> Result<Redelivered, ClientError> {
         let body = json!({"webhook_id": webhook_id, "envelope_id": event_id.to_string()});
-        self.0.call(&ApiRequest::post("/v1/webhooks/redeliver", &body)?).await
+        self.0.post("/v1/webhooks/redeliver", &body).await
     }
 
     /// Makes up to 10,000 failed deliveries due now. Call this again while `more` is true in the response.
@@ -46,14 +45,13 @@ impl Webhooks {
         webhook_id: WebhookId,
         deliveries: RecoverRequest,
     ) -> Result<Recovered, ClientError> {
-        let body = RecoverBody { webhook_id, deliveries };
-        self.0.call(&ApiRequest::post("/v1/webhooks/recover", &body)?).await
+        let body = WithWebhook { webhook_id, members: deliveries };
+        self.0.post("/v1/webhooks/recover", &body).await
     }
 
     /// Sends a `webhook.test` event now, and returns the outcome.
     pub async fn test(&self, webhook_id: WebhookId) -> Result<TestedWebhook, ClientError> {
-        let body = json!({"webhook_id": webhook_id});
-        self.0.call(&ApiRequest::post("/v1/webhooks/test", &body)?).await
+        self.0.post("/v1/webhooks/test", &json!({"webhook_id": webhook_id})).await
     }
 }
 
@@ -105,13 +103,6 @@ pub struct RecoverRequest {
     pub until: Option<Timestamp>,
     /// If true, only counts the deliveries.
     pub dry_run: bool,
-}
-
-#[derive(Serialize)]
-struct RecoverBody {
-    webhook_id: WebhookId,
-    #[serde(flatten)]
-    deliveries: RecoverRequest,
 }
 
 /// The response to a recovery of failed deliveries.

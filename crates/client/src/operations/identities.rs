@@ -6,7 +6,7 @@ use sealpost_domain::{AcceptPolicy, AccountId, ApiKeyId, KeyStatus, ReceiptPolic
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{client::Client, error::ClientError, request::ApiRequest};
+use crate::{client::Client, error::ClientError};
 
 impl Client {
     /// Activates an identity. If the client has no credentials, the service also opens an account, and the response
@@ -20,29 +20,28 @@ impl Client {
         let members = [("label", Some(label)), ("handle", handle), ("invite", invite)];
         let given = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let body: BTreeMap<_, _> = given.collect();
-        self.transport.call(&ApiRequest::post("/v1/did/activate", &body)?).await
+        self.transport.post("/v1/did/activate", &body).await
     }
 
     /// Returns the state, the plan and the usage of the API key.
     pub async fn status(&self) -> Result<KeyStanding, ClientError> {
-        self.transport.call(&ApiRequest::post("/v1/did/status", &json!({}))?).await
+        self.transport.post("/v1/did/status", &json!({})).await
     }
 
     /// Returns the state of the API key, with a proof of the transparency log. The proof is absent for up to two
     /// seconds after a change.
     pub async fn proven_status(&self) -> Result<KeyStanding, ClientError> {
-        self.transport.call(&ApiRequest::post("/v1/did/status", &json!({"proof": true}))?).await
+        self.transport.post("/v1/did/status", &json!({"proof": true})).await
     }
 
     /// Returns the identity behind an API key or a handle.
     pub async fn resolve(&self, id: &str) -> Result<Resolved, ClientError> {
-        let request = ApiRequest::post("/v1/did/resolve", &json!({"id": id}))?;
-        self.transport.call(&request).await
+        self.transport.post("/v1/did/resolve", &json!({"id": id})).await
     }
 
     /// Changes parts of the recipient policy, and returns the whole policy.
     pub async fn policy(&self, change: &PolicyChange) -> Result<PolicyView, ClientError> {
-        self.transport.call(&ApiRequest::post("/v1/did/policy", change)?).await
+        self.transport.post("/v1/did/policy", change).await
     }
 }
 

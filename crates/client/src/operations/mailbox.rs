@@ -12,27 +12,23 @@ use crate::{
     error::ClientError,
     operations::{Encryption, Metadata},
     pages::{Pages, pages},
-    request::ApiRequest,
 };
 
 impl Client {
     /// Opens an envelope for the API key of this client.
     pub async fn open(&self, envelope_id: EnvelopeId) -> Result<OpenedEnvelope, ClientError> {
-        let body = json!({"envelope_id": envelope_id});
-        self.transport.call(&ApiRequest::post("/v1/channel/open", &body)?).await
+        self.transport.post("/v1/channel/open", &json!({"envelope_id": envelope_id})).await
     }
 
     /// Returns the state of an envelope that this API key sent.
     pub async fn receipt(&self, envelope_id: EnvelopeId) -> Result<Receipt, ClientError> {
-        let body = json!({"envelope_id": envelope_id});
-        self.transport.call(&ApiRequest::post("/v1/channel/receipt", &body)?).await
+        self.transport.post("/v1/channel/receipt", &json!({"envelope_id": envelope_id})).await
     }
 
     /// Returns a file that proves the history of an envelope, such as its sending and its opening. This API key must
     /// have sent or received the envelope. Takes up to six seconds, and appends an entry to the transparency log.
     pub async fn evidence(&self, envelope_id: EnvelopeId) -> Result<Evidence, ClientError> {
-        let body = json!({"envelope_id": envelope_id});
-        self.transport.call(&ApiRequest::post("/v1/channel/evidence", &body)?).await
+        self.transport.post("/v1/channel/evidence", &json!({"envelope_id": envelope_id})).await
     }
 
     /// Returns the envelopes that this API key sent, newest first, with their states. Loads up to `page_size` envelopes

@@ -16,7 +16,7 @@ impl Client {
     /// Sends a message to an API key or a handle. Retries use the same random `Idempotency-Key`, so the message is sent
     /// once.
     pub async fn send(&self, to: &str, message: &str) -> Result<SentEnvelope, ClientError> {
-        self.send_text(to, message, None).await
+        self.send_message(&Message::new(to, message), None).await
     }
 
     /// Sends a message with an `Idempotency-Key` of the caller. To retry safely after a restart of the program, store
@@ -27,18 +27,7 @@ impl Client {
         message: &str,
         idempotency_key: &IdempotencyKey,
     ) -> Result<SentEnvelope, ClientError> {
-        self.send_text(to, message, Some(idempotency_key)).await
-    }
-
-    async fn send_text(
-        &self,
-        to: &str,
-        message: &str,
-        idempotency_key: Option<&IdempotencyKey>,
-    ) -> Result<SentEnvelope, ClientError> {
-        let body = json!({"to": to, "message": message});
-        let request = keyed(ApiRequest::post("/v1/channel/send", &body)?, idempotency_key)?;
-        self.transport.call(&request).await
+        self.send_message(&Message::new(to, message), Some(idempotency_key)).await
     }
 
     /// Sends a message with its context: the thread, the type, and the envelope that the message replies to. If
@@ -82,11 +71,13 @@ pub struct Message {
     /// The text of the message.
     pub message: String,
     /// The thread of the message: a name of 1 to 64 characters of `A-Z a-z 0-9 . _ : -`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// The envelope that the message replies to. This API key must have sent or received it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<EnvelopeId>,
     /// The type of the message, such as `text/plain`: 1 to 64 characters of `a-z 0-9 . _ / + -`.
-    #[serde(rename = "type")]
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub message_type: Option<String>,
 }
 

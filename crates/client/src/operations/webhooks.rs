@@ -8,7 +8,7 @@ use sealpost_domain::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::{client::Client, error::ClientError, request::ApiRequest, transport::Transport};
+use crate::{client::Client, error::ClientError, transport::Transport};
 
 impl Client {
     /// Returns the operations of webhooks.
@@ -33,20 +33,9 @@ impl Webhooks {
         self.register_with(&webhook).await
     }
 
-    /// Registers a webhook that gets no events of waiting envelopes, which arrived while the key had no webhook. No
-    /// later webhook gets these events either.
-    pub async fn register_skipping_waiting(
-        &self,
-        url: &str,
-        events: &[EventKind],
-    ) -> Result<Registered, ClientError> {
-        let webhook = NewWebhook { url, events, skip_waiting: true, ..NewWebhook::default() };
-        self.register_with(&webhook).await
-    }
-
-    /// Registers a webhook with all its choices, such as a description.
+    /// Registers a webhook with all its choices, such as a description, or without the events of waiting envelopes.
     pub async fn register_with(&self, webhook: &NewWebhook<'_>) -> Result<Registered, ClientError> {
-        self.0.call(&ApiRequest::post("/v1/webhooks/register", webhook)?).await
+        self.0.post("/v1/webhooks/register", webhook).await
     }
 
     /// Changes a webhook. The id, the secret and the log of the webhook stay. The change takes effect within two
@@ -56,8 +45,8 @@ impl Webhooks {
         webhook_id: WebhookId,
         changes: &WebhookChanges,
     ) -> Result<UpdatedWebhook, ClientError> {
-        let body = UpdateBody { webhook_id, changes };
-        self.0.call(&ApiRequest::post("/v1/webhooks/update", &body)?).await
+        let body = WithWebhook { webhook_id, members: changes };
+        self.0.post("/v1/webhooks/update", &body).await
     }
 
     /// Pauses a webhook. The service keeps the deliveries until the webhook is resumed, but not longer than the
@@ -75,18 +64,19 @@ impl Webhooks {
 
     /// Returns all webhooks, oldest first.
     pub async fn list(&self) -> Result<Vec<WebhookView>, ClientError> {
-        let request = ApiRequest::post("/v1/webhooks/list", &json!({}))?;
-        Ok(self.0.call::<WebhookList>(&request).await?.webhooks)
+        let list: WebhookList = self.0.post("/v1/webhooks/list", &json!({})).await?;
+        Ok(list.webhooks)
     }
 
     /// Deletes a webhook and its deliveries.
     pub async fn delete(&self, webhook_id: WebhookId) -> Result<(), ClientError> {
-        self.0.call::<Value>(&request("/v1/webhooks/delete", webhook_id)?).await.map(drop)
+        let body = json!({"webhook_id": webhook_id});
+        self.0.post::<Value>("/v1/webhooks/delete", &body).await.map(drop)
     }
 
     /// Enables a disabled webhook. The service sends its pending deliveries at once.
     pub async fn enable(&self, webhook_id: WebhookId) -> Result<EnabledWebhook, ClientError> {
-        self.0.call(&request("/v1/webhooks/enable", webhook_id)?).await
+        self.0.post("/v1/webhooks/enable", &json!({"webhook_id": webhook_id})).await
     }
 
     /// Replaces the signing secret. For a day, events carry signatures by both the old and the new secret.
@@ -94,12 +84,8 @@ impl Webhooks {
         &self,
         webhook_id: WebhookId,
     ) -> Result<RotatedWebhookSecret, ClientError> {
-        self.0.call(&request("/v1/webhooks/rotate-secret", webhook_id)?).await
+        self.0.post("/v1/webhooks/rotate-secret", &json!({"webhook_id": webhook_id})).await
     }
-}
-
-fn request(path: &'static str, webhook_id: WebhookId) -> Result<ApiRequest, ClientError> {
-    ApiRequest::post(path, &json!({"webhook_id": webhook_id}))
 }
 
 /// A webhook to register.
@@ -177,11 +163,12 @@ pub struct WebhookChanges {
     pub paused: Option<bool>,
 }
 
+/// The body of a request about one webhook.
 #[derive(Serialize)]
-struct UpdateBody<'a> {
-    webhook_id: WebhookId,
+pub(super) struct WithWebhook<T> {
+    pub(super) webhook_id: WebhookId,
     #[serde(flatten)]
-    changes: &'a WebhookChanges,
+    pub(super) members: T,
 }
 
 /// The response to a change of a webhook.

@@ -150,8 +150,8 @@ struct ConnectionHistory {
     pause: Duration,
     /// Number of failures in a row. Starts again at 0 after a connection that lasted longer than the pause before it.
     failures: u32,
-    /// Number of these failures in which the service closed the connection with code 1008. Excludes closes because of a
-    /// silent receiver.
+    /// Number of `failures` in which the service closed the connection with code 1008. A close because the receiver was
+    /// silent does not count.
     policy_closes: u32,
 }
 

@@ -52,8 +52,8 @@ pub(crate) struct Service {
     pub(crate) requests: Arc<Mutex<Vec<(String, Value)>>>,
     /// The responses of the receiver to the events so far.
     pub(crate) confirmed: Arc<Mutex<Vec<Value>>>,
-    /// If set, relays (WebSocket connections of receivers) bring no events. This number of relays ends immediately, and
-    /// later relays stay open.
+    /// If set, the WebSocket connections of relays get no events. This number of connections is closed at once, and
+    /// later connections stay open.
     pub(crate) lost_relays: Arc<Mutex<Option<usize>>>,
     pub(crate) webhooks: Arc<Mutex<Vec<Value>>>,
     /// While the test holds this lock, activations get no response.
@@ -164,7 +164,7 @@ async fn respond(State(service): State<Service>, uri: Uri, body: Bytes) -> Respo
     axum::response::IntoResponse::into_response(response)
 }
 
-/// Accepts a relay. Sends a test event, and then the event of a message twice.
+/// Accepts a connection of a relay. Sends a test event, and then the event of a message twice.
 async fn relay(State(service): State<Service>, mut request: Request) -> Response<Body> {
     let key = request.headers()["Sec-WebSocket-Key"].clone();
     let upgrading = request.extensions_mut().remove::<OnUpgrade>().unwrap();

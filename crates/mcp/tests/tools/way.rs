@@ -1,4 +1,4 @@
-//! The way from nothing to a reply, the list of tools, and the errors.
+//! Tests the calls from the activation of an identity to a reply, the list of tools, and the errors.
 
 use std::sync::atomic::Ordering;
 
@@ -52,7 +52,7 @@ async fn a_wait_confirms_only_the_message_that_it_returns() {
     let registered = |path: &String| path == "/v1/webhooks/register";
     assert_eq!(service.paths().iter().filter(|path| registered(path)).count(), 1);
     let confirmed = service.confirmed.lock().unwrap().clone();
-    // The test event and the first message of each connection, but not the second message.
+    // Each connection confirms its test event and its first message, but not its second message.
     let expected: Vec<_> =
         ["1", "2", "1", "2"].map(|id| json!({"delivery": id, "status": 204})).into();
     assert_eq!(confirmed, expected);
@@ -98,26 +98,17 @@ async fn a_quiet_wait_fails_only_if_its_connection_is_lost_at_the_end() {
 }
 
 #[tokio::test]
-async fn a_webhook_of_an_earlier_process_is_used_again() {
-    let service = Service::default();
-    for _ in 0..2 {
-        let mut peer = Peer::connect(&service, true).await;
-        peer.call("wait_for_message", &json!({})).await;
+async fn a_webhook_of_an_earlier_process_is_used_again_even_if_it_is_paused() {
+    for is_paused in [false, true] {
+        let service = Service::default();
+        for _ in 0..2 {
+            let mut peer = Peer::connect(&service, true).await;
+            peer.call("wait_for_message", &json!({})).await;
+            service.webhooks.lock().unwrap()[0]["paused"] = is_paused.into();
+        }
+        let paths = service.paths();
+        assert_eq!(paths, ["/v1/webhooks/list", "/v1/webhooks/register", "/v1/webhooks/list"]);
     }
-    let paths = service.paths();
-    assert_eq!(paths, ["/v1/webhooks/list", "/v1/webhooks/register", "/v1/webhooks/list"]);
-}
-
-#[tokio::test]
-async fn a_paused_webhook_of_an_earlier_process_gets_no_second_one() {
-    let service = Service::default();
-    for _ in 0..2 {
-        let mut peer = Peer::connect(&service, true).await;
-        peer.call("wait_for_message", &json!({})).await;
-        service.webhooks.lock().unwrap()[0]["paused"] = true.into();
-    }
-    let paths = service.paths();
-    assert_eq!(paths, ["/v1/webhooks/list", "/v1/webhooks/register", "/v1/webhooks/list"]);
 }
 
 #[tokio::test]

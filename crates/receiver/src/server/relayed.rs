@@ -75,7 +75,7 @@ impl RequestHandler {
 }
 
 /// Returns the seconds until the time in a header `Retry-After`, which is a number of seconds or a date. Rounds
-/// fractions of seconds up, because an attempt before the requested time would fail.
+/// fractions of seconds up, so that no attempt comes before the requested time.
 fn seconds_of(value: &str, now: Timestamp) -> Option<u64> {
     let value = value.trim();
     let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));

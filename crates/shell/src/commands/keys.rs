@@ -6,27 +6,18 @@ use super::ProfileClient;
 use crate::{cli::KeysCommand, error::ShellError, output};
 
 pub(super) async fn run(command: KeysCommand, config_folder: &Path) -> Result<(), ShellError> {
-    match command {
-        KeysCommand::Activate { label, handle, call } => {
-            let service = ProfileClient::open(&call, config_folder)?;
-            let activated = service.client.activate(&label, handle.as_deref(), None).await?;
-            output::result(&activated, call.json)?;
-            service.store_session().await;
-            Ok(())
+    let (KeysCommand::Activate { call, .. }
+    | KeysCommand::Find { call, .. }
+    | KeysCommand::Show { call }) = &command;
+    let service = ProfileClient::open(&call.profile, config_folder)?;
+    let client = &service.client;
+    match &command {
+        KeysCommand::Activate { label, handle, .. } => {
+            output::result(&client.activate(label, handle.as_deref(), None).await?, call.json)?;
         }
-        KeysCommand::Find { id, call } => {
-            let service = ProfileClient::open(&call, config_folder)?;
-            let resolved = service.client.resolve(&id).await?;
-            output::result(&resolved, call.json)?;
-            service.store_session().await;
-            Ok(())
-        }
-        KeysCommand::Show { call } => {
-            let service = ProfileClient::open(&call, config_folder)?;
-            let standing = service.client.status().await?;
-            output::result(&standing, call.json)?;
-            service.store_session().await;
-            Ok(())
-        }
+        KeysCommand::Find { id, .. } => output::result(&client.resolve(id).await?, call.json)?,
+        KeysCommand::Show { .. } => output::result(&client.status().await?, call.json)?,
     }
+    service.store_session().await;
+    Ok(())
 }

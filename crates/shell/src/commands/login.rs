@@ -144,19 +144,6 @@ async fn activate(
     let invite = args.invite.then_some(invite);
     let client = Client::builder(&args.url).build()?;
     let activated = client.activate(label, args.handle.as_deref(), invite).await?;
-    let secret = activated.login_secret.clone();
-    let saved = file.save_login(&Profile {
-        url: args.url.clone(),
-        account_id: Some(activated.account_id),
-        api_key_id: Some(activated.api_key_id),
-        login_secret: secret.map(|secret| Secret(Zeroizing::new(secret))),
-        ..Profile::default()
-    });
-    if saved.is_err() {
-        // The profile could not be stored. Prints the secrets, because no later response shows them.
-        output::result(&activated, args.call.json)?;
-    }
-    saved?;
     let stored = StoredProfile {
         profile: file.path().display().to_string(),
         api_key_id: activated.api_key_id,
@@ -165,7 +152,7 @@ async fn activate(
         recovery_code: activated.recovery_code.as_deref(),
         name: Some(activated.handle.as_ref().unwrap_or(&activated.label)),
     };
-    stored.print(args.call.json)
+    finish(args, activated.login_secret.as_deref(), &stored, &activated, file)
 }
 
 /// Replaces the login secret and the recovery code of an account. Needs the current recovery code. Stores the new login
@@ -177,18 +164,6 @@ async fn recover(args: &LoginArgs, code: &str, file: &ProfileFile) -> Result<(),
     };
     let client = Client::builder(&args.url).build()?;
     let secrets = client.recover(account_id, code).await?;
-    let saved = file.save_login(&Profile {
-        url: args.url.clone(),
-        account_id: Some(account_id),
-        api_key_id: Some(api_key_id),
-        login_secret: Some(Secret(Zeroizing::new(secrets.login_secret.clone()))),
-        ..Profile::default()
-    });
-    if saved.is_err() {
-        // The profile could not be stored. Prints the secrets, because no later response shows them.
-        output::result(&secrets, args.call.json)?;
-    }
-    saved?;
     let stored = StoredProfile {
         profile: file.path().display().to_string(),
         api_key_id,
@@ -197,6 +172,29 @@ async fn recover(args: &LoginArgs, code: &str, file: &ProfileFile) -> Result<(),
         recovery_code: Some(&secrets.recovery_code),
         name: None,
     };
+    finish(args, Some(&secrets.login_secret), &stored, &secrets, file)
+}
+
+/// Stores the profile with a new login secret, and prints the result. If the profile cannot be stored, prints the
+/// `response` of the service with the secrets, because no later response shows them.
+fn finish(
+    args: &LoginArgs,
+    secret: Option<&str>,
+    stored: &StoredProfile<'_>,
+    response: &impl Serialize,
+    file: &ProfileFile,
+) -> Result<(), ShellError> {
+    let saved = file.save_login(&Profile {
+        url: args.url.clone(),
+        account_id: stored.account_id,
+        api_key_id: Some(stored.api_key_id),
+        login_secret: secret.map(|secret| Secret(Zeroizing::new(secret.to_owned()))),
+        ..Profile::default()
+    });
+    if saved.is_err() {
+        output::result(response, args.call.json)?;
+    }
+    saved?;
     stored.print(args.call.json)
 }
 

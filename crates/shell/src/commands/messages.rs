@@ -14,7 +14,7 @@ use crate::{
 
 /// Sends the message on standard input, and prints the id of the envelope.
 pub(super) async fn send(args: &SendArgs, config_folder: &Path) -> Result<(), ShellError> {
-    let service = ProfileClient::open(&args.call, config_folder)?;
+    let service = ProfileClient::open(&args.call.profile, config_folder)?;
     let message = Message {
         to: args.to.clone(),
         message: input::message()?.to_string(),
@@ -35,7 +35,7 @@ pub(super) async fn send(args: &SendArgs, config_folder: &Path) -> Result<(), Sh
 /// Prints the sent envelopes, newest first.
 pub(super) async fn sent(args: SentArgs, config_folder: &Path) -> Result<(), ShellError> {
     let SentArgs { recipient, thread, since, until, limit, call } = args;
-    let service = ProfileClient::open(&call, config_folder)?;
+    let service = ProfileClient::open(&call.profile, config_folder)?;
     let filter = SentFilter { recipient, thread, since, until };
     let newest = service.client.sent(&filter, limit.clamp(1, PAGE_SIZE_MAX));
     let newest = newest.take(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -54,7 +54,7 @@ fn sent_cells(sent: &ListedEnvelope) -> [String; 5] {
 
 /// Opens an envelope, and prints its message.
 pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
-    let service = ProfileClient::open(&args.call, config_folder)?;
+    let service = ProfileClient::open(&args.call.profile, config_folder)?;
     let opened = service.client.open(args.envelope_id).await?;
     if args.call.json {
         output::result(&opened, true)?;
@@ -69,7 +69,7 @@ pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<()
 /// log), and prints the evidence file. Removes the line feed at the end of the file, because `output::message` adds
 /// one.
 pub(super) async fn evidence(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
-    let service = ProfileClient::open(&args.call, config_folder)?;
+    let service = ProfileClient::open(&args.call.profile, config_folder)?;
     let evidence = service.client.evidence(args.envelope_id).await?;
     if args.call.json {
         output::result(&evidence, true)?;

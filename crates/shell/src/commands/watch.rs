@@ -34,7 +34,7 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     let policy = policy.map_err(ShellError::of_file(&args.policy, "read"))?;
     let policy = Policy::parse(&policy).map_err(invalid)?;
     let before = last_proof(&args.state)?;
-    let mut service = ProfileClient::open(&args.call, config_folder)?;
+    let mut service = ProfileClient::open(&args.call.profile, config_folder)?;
     let retry = RetryPolicy { tries: REQUEST_TRIES, ..RetryPolicy::default() };
     service.client = service.profile.client_builder().retry(retry).build()?;
     let (standing, proof) = proven(&service.client).await?;

@@ -26,7 +26,7 @@ use crate::{
 };
 
 pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Result<(), ShellError> {
-    let service = ProfileClient::open(call_args(&command), config_folder)?;
+    let service = ProfileClient::open(&call_args(&command).profile, config_folder)?;
     let webhooks = service.client.webhooks();
     match command {
         WebhooksCommand::Delete(WebhookArgs { webhook_id, call }) => {

@@ -5,10 +5,7 @@ use sealpost_service::{AccountDetails, AccountView, SessionsEnded};
 use serde_json::{Value, json};
 
 use crate::{
-    admin::{
-        page::{Page, PageLimit},
-        request::{Reason, act, query},
-    },
+    admin::request::{Page, PageLimit, Reason, act, query},
     endpoint::Endpoint,
     openapi::{Operation, Tag, with_members},
     request::request_body,

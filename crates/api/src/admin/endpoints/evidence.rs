@@ -25,7 +25,7 @@ request_body! {
         confidence: Score,
         /// Drift, the distance from the declared behaviour, from 0 to 1.
         drift: Score,
-        /// The reason for the assessment, or its method.
+        /// The reason for the scores, or the method that produced them.
         reason: Reason,
     }
 }

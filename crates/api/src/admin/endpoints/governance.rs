@@ -2,7 +2,7 @@
 //! accounts that can be suspended together.
 
 use sealpost_domain::{AccountId, Code, GovernanceSubject, PartnerId};
-use sealpost_service::{DecisionView, PartnerAssigned};
+use sealpost_service::{DecisionView, Operator, OperatorError, PartnerAssigned};
 use serde_json::{Value, json};
 
 use crate::{
@@ -49,72 +49,32 @@ request_body! {
 
 /// `POST /admin/v1/governance/propose`
 pub(super) fn propose() -> Endpoint {
-    let operation = council_operation("proposeCouncilAction", "proposed").describe(
-        Tag::Governance,
-        "Propose a council action",
-        "Announces a council action. It does not block yet.",
-    );
-    act(
-        operation,
-        |operator, body: CouncilRequest| operator.propose(body.subject, &body.reason.0),
-        |body| &body.reason,
-    )
+    let about = ["Propose a council action", "Announces a council action. It does not block yet."];
+    council_act("proposeCouncilAction", "proposed", about, Operator::propose)
 }
 
 /// `POST /admin/v1/governance/enforce`
 pub(super) fn enforce() -> Endpoint {
-    let operation = council_operation("enforceCouncilAction", "enforced").describe(
-        Tag::Governance,
-        "Enforce a council action",
-        "Blocks the key, or all keys of the account.",
-    );
-    act(
-        operation,
-        |operator, body: CouncilRequest| operator.enforce(body.subject, &body.reason.0),
-        |body| &body.reason,
-    )
+    let about = ["Enforce a council action", "Blocks the key, or all keys of the account."];
+    council_act("enforceCouncilAction", "enforced", about, Operator::enforce)
 }
 
 /// `POST /admin/v1/governance/lift`
 pub(super) fn lift() -> Endpoint {
-    let operation = council_operation("liftCouncilAction", "lifted").describe(
-        Tag::Governance,
-        "Lift a council action",
-        "Ends a council action, so that it no longer blocks.",
-    );
-    act(
-        operation,
-        |operator, body: CouncilRequest| operator.lift(body.subject, &body.reason.0),
-        |body| &body.reason,
-    )
+    let about = ["Lift a council action", "Ends a council action, so that it no longer blocks."];
+    council_act("liftCouncilAction", "lifted", about, Operator::lift)
 }
 
 /// `POST /admin/v1/partners/suspend`
 pub(super) fn suspend() -> Endpoint {
-    let operation = partner_operation("suspendPartner", "enforced").describe(
-        Tag::Governance,
-        "Suspend a partner",
-        "Blocks all keys of the partner's accounts.",
-    );
-    act(
-        operation,
-        |operator, body: PartnerRequest| operator.suspend_partner(&body.partner, &body.reason.0),
-        |body| &body.reason,
-    )
+    let about = ["Suspend a partner", "Blocks all keys of the partner's accounts."];
+    partner_act("suspendPartner", "enforced", about, Operator::suspend_partner)
 }
 
 /// `POST /admin/v1/partners/restore`
 pub(super) fn restore() -> Endpoint {
-    let operation = partner_operation("restorePartner", "lifted").describe(
-        Tag::Governance,
-        "Restore a partner",
-        "Ends the suspension of a partner.",
-    );
-    act(
-        operation,
-        |operator, body: PartnerRequest| operator.restore_partner(&body.partner, &body.reason.0),
-        |body| &body.reason,
-    )
+    let about = ["Restore a partner", "Ends the suspension of a partner."];
+    partner_act("restorePartner", "lifted", about, Operator::restore_partner)
 }
 
 /// `POST /admin/v1/partners/assign`
@@ -139,21 +99,44 @@ pub(super) fn assign_partner() -> Endpoint {
     )
 }
 
-fn council_operation(id: &'static str, status: &str) -> Operation {
+/// Returns the endpoint of a council action, with its summary and its description.
+fn council_act(
+    id: &'static str,
+    status: &str,
+    [summary, description]: [&'static str; 2],
+    perform: fn(&Operator, &GovernanceSubject, &str) -> Result<DecisionView, OperatorError>,
+) -> Endpoint {
     let subject = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
     let body = json!({ "subject": subject, "reason": "Council decision 12" });
-    Operation::new::<DecisionView>(id, example(subject, "council_action", status))
+    let operation = Operation::new::<DecisionView>(id, example(subject, "council_action", status))
+        .describe(Tag::Governance, summary, description)
         .acting_operator()
         .body::<CouncilRequest>(vec![("", body)])
-        .refuses(&[Code::ActionRefused])
+        .refuses(&[Code::ActionRefused]);
+    let perform = move |operator: &Operator, body: CouncilRequest| {
+        perform(operator, &body.subject, &body.reason.0)
+    };
+    act(operation, perform, |body| &body.reason)
 }
 
-fn partner_operation(id: &'static str, status: &str) -> Operation {
+/// Returns the endpoint of an act on a partner, with its summary and its description.
+fn partner_act(
+    id: &'static str,
+    status: &str,
+    [summary, description]: [&'static str; 2],
+    perform: fn(&Operator, &PartnerId, &str) -> Result<DecisionView, OperatorError>,
+) -> Endpoint {
+    let decided = example("partner:acme", "partner_suspension", status);
     let body = json!({ "partner": "acme", "reason": "Contract ended" });
-    Operation::new::<DecisionView>(id, example("partner:acme", "partner_suspension", status))
+    let operation = Operation::new::<DecisionView>(id, decided)
+        .describe(Tag::Governance, summary, description)
         .acting_operator()
         .body::<PartnerRequest>(vec![("", body)])
-        .refuses(&[Code::ActionRefused])
+        .refuses(&[Code::ActionRefused]);
+    let perform = move |operator: &Operator, body: PartnerRequest| {
+        perform(operator, &body.partner, &body.reason.0)
+    };
+    act(operation, perform, |body| &body.reason)
 }
 
 /// Returns an example response that shows a council action or the state of a partner.

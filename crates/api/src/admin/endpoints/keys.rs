@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKeyId, Code, Handle, KeyStatus, Label, Plan, Refusal, ports::KeyFilter,
 };
-use sealpost_service::{Agreement, KeyDetails, KeyRevoked, KeyRowView, KeyView, PlanView};
+use sealpost_service::{
+    Agreement, KeyDetails, KeyRevoked, KeyRowView, KeyView, Operator, OperatorError, PlanView,
+};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    admin::{
-        page::{Page, PageLimit},
-        request::{Reason, act, query},
-    },
+    admin::request::{Page, PageLimit, Reason, act, query},
     endpoint::Endpoint,
     openapi::{Operation, Tag, with_members},
     request::{Fields, HandleFilter, LabelFilter, Member, RequestBody, invalid, request_body},
@@ -219,71 +219,54 @@ pub(super) fn set_plan() -> Endpoint {
 
 /// `POST /admin/v1/keys/deactivate`
 pub(super) fn deactivate() -> Endpoint {
-    let operation = state_operation("deactivateKey", "deactivated").describe(
-        Tag::Keys,
-        "Deactivate a key",
-        "Disables a key until it is reactivated. It can neither send nor receive.",
-    );
-    act(
-        operation,
-        |operator, body: KeyAct| operator.deactivate_key(&body.api_key_id),
-        |body| &body.reason,
-    )
+    let operation = key_operation::<KeyView>("deactivateKey", json!({ "status": "deactivated" }))
+        .describe(Tag::Keys, "Deactivate a key", DEACTIVATE);
+    key_act(operation, Operator::deactivate_key)
 }
 
 /// `POST /admin/v1/keys/reactivate`
 pub(super) fn reactivate() -> Endpoint {
-    let operation = state_operation("reactivateKey", "active").describe(
-        Tag::Keys,
-        "Reactivate a key",
-        "Enables a deactivated key again.",
-    );
-    act(
-        operation,
-        |operator, body: KeyAct| operator.reactivate_key(&body.api_key_id),
-        |body| &body.reason,
-    )
+    let operation = key_operation::<KeyView>("reactivateKey", json!({ "status": "active" }))
+        .describe(Tag::Keys, "Reactivate a key", "Enables a deactivated key again.");
+    key_act(operation, Operator::reactivate_key)
 }
 
 /// `POST /admin/v1/keys/rotate`
 pub(super) fn rotate() -> Endpoint {
-    let operation = state_operation("rotateKey", "active").describe(
+    let operation = key_operation::<KeyView>("rotateKey", json!({ "status": "active" })).describe(
         Tag::Keys,
         "Rotate a sealing key",
-        "Replaces the sealing key of an API key. The DID stays, and old envelopes can be opened. Each call rotates again.",
+        ROTATE,
     );
-    act(
-        operation,
-        |operator, body: KeyAct| operator.rotate_key(&body.api_key_id),
-        |body| &body.reason,
-    )
+    key_act(operation, Operator::rotate_key)
 }
 
 /// `POST /admin/v1/keys/revoke`
 pub(super) fn revoke_key() -> Endpoint {
-    let revoked = example_with(json!({ "status": "revoked", "registrations": 1, "deliveries": 0 }));
-    let operation = Operation::new::<KeyRevoked>("revokeKey", revoked)
-        .describe(Tag::Keys, "Revoke a key", REVOKE)
-        .acting_operator()
-        .body::<KeyAct>(vec![("", body())])
-        .refuses(&[Code::ActionRefused]);
-    act(
-        operation,
-        |operator, body: KeyAct| operator.revoke_key(&body.api_key_id),
-        |body| &body.reason,
-    )
+    let members = json!({ "status": "revoked", "registrations": 1, "deliveries": 0 });
+    let operation = key_operation::<KeyRevoked>("revokeKey", members).describe(
+        Tag::Keys,
+        "Revoke a key",
+        REVOKE,
+    );
+    key_act(operation, Operator::revoke_key)
 }
 
-fn state_operation(id: &'static str, status: &str) -> Operation {
-    Operation::new::<KeyView>(id, example_with(json!({ "status": status })))
+/// Starts the operation of an act on a key. `members` are those of the example response beside the key.
+fn key_operation<T: JsonSchema>(id: &'static str, members: Value) -> Operation {
+    let body = json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "reason": "Ticket 4711" });
+    Operation::new::<T>(id, example_with(members))
         .acting_operator()
-        .body::<KeyAct>(vec![("", body())])
+        .body::<KeyAct>(vec![("", body)])
         .refuses(&[Code::ActionRefused])
 }
 
-/// Returns an example of the request body.
-fn body() -> Value {
-    json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "reason": "Ticket 4711" })
+fn key_act<T: Serialize + Send + 'static>(
+    operation: Operation,
+    perform: fn(&Operator, &ApiKeyId) -> Result<T, OperatorError>,
+) -> Endpoint {
+    let perform = move |operator: &Operator, body: KeyAct| perform(operator, &body.api_key_id);
+    act(operation, perform, |body| &body.reason)
 }
 
 /// Returns an example of an API key in a response, with further members.
@@ -300,6 +283,9 @@ fn example_with(members: Value) -> Value {
     with_members(key, members)
 }
 
+const DEACTIVATE: &str = "Disables a key until it is reactivated. It can neither send nor receive.";
+const ROTATE: &str = "\
+Replaces the sealing key of an API key. The DID stays, and old envelopes can be opened. Each call rotates again.";
 const REVOKE: &str = "\
 Revokes a key permanently, and deletes its webhooks and their pending deliveries. Envelopes to the key can never be \
 opened again.";

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        page::PageLimit,
-        request::{Reason, act, query},
+        request::{PageLimit, Reason, act, query},
         state::AdminState,
     },
     endpoint::Endpoint,
@@ -162,7 +161,8 @@ pub(super) fn stats() -> Endpoint {
 /// service, and the URL at which this API is served.
 pub(super) fn document(render: fn(&str, &str) -> Value) -> Endpoint {
     let document = move |admin: web::Data<AdminState>, request: HttpRequest| async move {
-        let document = || StaticContent::json(render(&admin.api.base_url, &admin.url).to_string());
+        let document =
+            || StaticContent::json(render(&admin.api.settings.base_url, &admin.url).to_string());
         admin.document.get_or_init(document).respond(&request)
     };
     let example =

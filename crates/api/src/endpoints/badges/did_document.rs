@@ -16,7 +16,7 @@ async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
     // The key of the log is in the database, and the signing keys are in memory. If the database is unavailable, serves
     // the document without the key of the log.
     if let Ok(Some(key)) = app.sealpost.transparency_log.key().await {
-        document = document.with_log(format!("{}/log", app.base_url), key);
+        document = document.with_log(format!("{}/log", app.settings.base_url), key);
     }
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))

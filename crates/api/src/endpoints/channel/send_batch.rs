@@ -16,7 +16,7 @@ use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{Fields, KeyRequest, RequestBody, idempotency_key, invalid, trace_parent},
-    response::{LimitedResponse, Problem, call_as_key, with_replay},
+    response::{LimitedResponse, call_as_key, status_and_title, with_replay},
     state::ApiState,
 };
 
@@ -111,7 +111,8 @@ impl From<BatchResult> for MessageResult {
         match result {
             BatchResult::Sent(message) => Self::Sent { status: 200, message },
             BatchResult::Refused(RefusedMessage { code, detail, field }) => {
-                Self::Refused { status: Problem::status_of(code).as_u16(), code, detail, field }
+                let status = status_and_title(code).0.as_u16();
+                Self::Refused { status, code, detail, field }
             }
         }
     }

@@ -1,6 +1,5 @@
 //! `POST /v1/webhooks/register`: creates a webhook, which receives the events of an API key at a URL.
 
-use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Description, EventKind, Refusal, TokenScope};
 use sealpost_service::{Access, Purpose, Register, Registered, WaitingChoice};
@@ -9,8 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, Member, RequestBody, invalid, request_source},
-    response::{LimitedResponse, ask_as_key},
+    request::{Fields, Member, RequestBody, invalid, request_source},
     state::ApiState,
 };
 
@@ -53,27 +51,6 @@ impl RequestBody for RegisterRequest {
     }
 }
 
-async fn register(
-    app: web::Data<ApiState>,
-    http: HttpRequest,
-    request: KeyRequest<RegisterRequest>,
-) -> LimitedResponse<Registered> {
-    ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
-        let RegisterRequest { url, events, description, waiting } = body;
-        match sealpost.webhooks.find_events(&events) {
-            Ok(events) => {
-                let register = Register { url, events, description, waiting };
-                sealpost
-                    .webhooks
-                    .register(&caller.acting(request_source(&app, &http)), register)
-                    .await
-            }
-            Err(refusal) => sealpost.sending.reject(caller, Purpose::Execute, refusal).await,
-        }
-    })
-    .await
-}
-
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
     let registered = json!({
         "webhook_id": "wh_01m7ye92sqen1aazwgag1e22t1",
@@ -101,7 +78,17 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
             "rotateSecret": link("rotateWebhookSecret", "Replaces the secret."),
         }))
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::QuotaExceeded]);
-    Endpoint { operation, route: web::route().to(register) }
+    operation.for_key(ACCESS, Purpose::Execute, async |app, http, caller, body: RegisterRequest| {
+        let RegisterRequest { url, events, description, waiting } = body;
+        match app.sealpost.webhooks.find_events(&events) {
+            Ok(events) => {
+                let register = Register { url, events, description, waiting };
+                let actor = caller.acting(request_source(app, http));
+                app.sealpost.webhooks.register(&actor, register).await
+            }
+            Err(refusal) => app.sealpost.sending.reject(caller, Purpose::Execute, refusal).await,
+        }
+    })
 }
 
 fn link(operation: &str, description: &str) -> Value {

@@ -47,8 +47,8 @@ pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
     })
 }
 
-/// Returns the value of a header `Retry-After`, which has only digits. Rounds fractions of seconds up, because an
-/// attempt before the requested time would fail.
+/// Returns the value of a header `Retry-After`, which has only digits. Rounds fractions of seconds up, so that no
+/// attempt comes before the requested time.
 fn whole_seconds(seconds: &Number) -> String {
     match seconds.as_f64().filter(|_| seconds.is_f64()) {
         Some(fractional) => format!("{:.0}", fractional.ceil()),

@@ -179,7 +179,7 @@ const PING_SLOT: Duration = Duration::from_millis(500);
 /// Time without a received frame after which a connection is closed. Checked before each ping. Also the maximum time to
 /// send a frame.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
-/// Maximum number of frames from the receiver between two pings of the server. Excludes frames that answer a delivery.
+/// Maximum number of frames from the receiver between two pings of the server. Answers to deliveries do not count.
 const UNASKED_MAX: u32 = 1_000;
 /// Maximum length in bytes of a message, in one frame or in several. The WebSocket library has the same limit for a
 /// frame, but detects a frame that is too long only when the whole frame has arrived. The HTTP server stops reading

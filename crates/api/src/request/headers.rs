@@ -1,13 +1,44 @@
-//! Parses the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). The draft requires a string in
-//! quotes. A string without quotes is accepted too, because many clients omit the quotes.
+//! Reads headers that a request may have at most once: `Idempotency-Key`, `traceparent` and others.
 
-use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use sealpost_domain::{IdempotencyKey, Refusal};
+use actix_web::{
+    HttpMessage as _, HttpRequest,
+    http::header::{AsHeaderName, HeaderMap, HeaderName, HeaderValue},
+};
+use sealpost_domain::{IdempotencyKey, Refusal, TraceParent};
 
-use super::{fields::invalid, single_header::single_header};
+use super::fields::invalid;
 
-/// Returns the idempotency key, or `None` without the header. Refuses a malformed or repeated header as
-/// `INVALID_FIELD`.
+/// Returns the value of a header, or `None` without the header. Refuses a repeated header as `INVALID_FIELD` with the
+/// field `name`, even if its values are equal. Otherwise a proxy in front of the service could use one of the values,
+/// and the service another one.
+pub(super) fn single_header<'a>(
+    headers: &'a HeaderMap,
+    header: impl AsHeaderName,
+    name: &'static str,
+) -> Result<Option<&'a HeaderValue>, Refusal> {
+    let mut values = headers.get_all(header);
+    let value = values.next();
+    if values.next().is_some() {
+        return Err(invalid(name, "must be sent once"));
+    }
+    Ok(value)
+}
+
+/// Returns the trace that a request continues, from the header `traceparent` (W3C Trace Context). Returns `None`
+/// without the header. Also returns `None` if the header is invalid or repeated, because the standard requires that
+/// such a header is ignored. If the request has a span of its own, this span is the parent in the returned trace.
+pub(crate) fn trace_parent(request: &HttpRequest) -> Option<TraceParent> {
+    if let Some(own) = request.extensions().get::<TraceParent>() {
+        return Some(*own);
+    }
+    let mut values = request.headers().get_all(TRACEPARENT);
+    let value = values.next().filter(|_| values.next().is_none())?;
+    TraceParent::parse(value.to_str().ok()?)
+}
+
+/// Returns the value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), or `None` without the header.
+/// Refuses a malformed or repeated header as `INVALID_FIELD`. The draft requires a string in quotes. A string without
+/// quotes is accepted too, because many clients omit the quotes.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Refusal> {
     let Some(value) = single_header(headers, IDEMPOTENCY_KEY, NAME)? else { return Ok(None) };
     let text = text_of(value).ok_or_else(malformed)?;
@@ -42,6 +73,7 @@ fn malformed() -> Refusal {
 
 const NAME: &str = "Idempotency-Key";
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 #[cfg(test)]
 mod tests {
