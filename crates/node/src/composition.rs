@@ -27,7 +27,7 @@ use crate::{
     clock::SystemClock,
     cosigners,
     embedded::{data_folder, disk_reserve},
-    error::{Failure, NodeError, database_error},
+    error::{NodeError, database_error},
     files::{circuits, regular_file, reserved_handles},
     journal::{
         keeper::JournalKeeper,
@@ -48,6 +48,7 @@ pub(crate) struct Components {
     pub(crate) database: Arc<Database>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
+    keyring: Arc<Keyring>,
     key_watch: Option<KeyWatch>,
     disk_reserve: Option<PeriodicThread>,
     issuer_refresher: PeriodicThread,
@@ -95,7 +96,8 @@ impl Components {
                 "key-encryption keys may be swapped: raise the limit of locked memory (LimitMEMLOCK)"
             );
         }
-        unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;
+        unlock(&keyring, &database)
+            .map_err(|error| NodeError::caused("the keys are rejected", error))?;
         database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         if lock.is_some() {
@@ -108,20 +110,21 @@ impl Components {
         let shared = Shared { database, keyring, clock };
         let issuer = shared.open_issuer(base_url)?;
         let issuer_refresher = refresh_issuer(Arc::clone(&issuer))
-            .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
+            .map_err(|error| NodeError::caused("the refresh of issuer keys cannot start", error))?;
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
         let key_watch = shared.watch_keys(key_source, &settings.keys)?;
         let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
         let journal_keeper = keep_journal(journal, &shared.database, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
         let cosigners = ask_witnesses(settings, &sealpost)?;
-        let Shared { database, clock, .. } = shared;
+        let Shared { database, keyring, clock } = shared;
         let components = Self {
             sealpost,
             issuer,
             database,
             dispatcher,
             clock,
+            keyring,
             key_watch,
             disk_reserve,
             issuer_refresher,
@@ -148,7 +151,22 @@ impl Components {
         let gap = self.journal_keeper.as_ref().and_then(|keeper| keeper.journal.gap());
         let log = self.sealpost.transparency_log.fault()?;
         let rights = self.database.missing_rights()?.map(|rights| rights.to_string());
-        Ok(urls.into_iter().chain(gap).chain(log).chain(rights).collect())
+        let key = self.missing_key()?;
+        Ok(urls.into_iter().chain(gap).chain(log).chain(rights).chain(key).collect())
+    }
+
+    /// Returns a warning if the database uses a key version that this node has not loaded. This happens if the node has
+    /// a copy of the key file, and an operator has rotated the key in the original.
+    fn missing_key(&self) -> Result<Option<String>, StoreError> {
+        let mut used = self.database.kek_marks()?.into_iter().map(|(version, _)| version);
+        // Read afterwards, because a version that is loaded meanwhile is not missing.
+        let loaded = self.keyring.versions();
+        Ok(used.find(|version| !loaded.contains(version)).map(|version| {
+            format!(
+                "this server lacks the key-encryption key version {version}, and responds with status 503 if a row \
+                 needs it: give the server this version. If its key file is copied at the start, restart the server"
+            )
+        }))
     }
 
     /// Returns `false` if a worker thread has panicked. Such a thread is not started again, so the process must be
@@ -177,23 +195,13 @@ impl Components {
     pub(crate) fn stop(&self) {
         thread::scope(|scope| {
             // Stops the cosigners at the same time as the other parts, because a request to a witness may take seconds.
-            scope.spawn(|| {
-                if let Some(cosigners) = &self.cosigners {
-                    cosigners.stop();
-                }
-            });
+            scope.spawn(|| self.cosigners.iter().for_each(PeriodicThread::stop));
             self.sealpost.stop();
             self.dispatcher.stop();
-            if let Some(watch) = &self.key_watch {
-                watch.stop();
-            }
-            if let Some(reserve) = &self.disk_reserve {
-                reserve.stop();
-            }
+            self.key_watch.iter().for_each(KeyWatch::stop);
+            self.disk_reserve.iter().for_each(PeriodicThread::stop);
             self.issuer_refresher.stop();
-            if let Some(keeper) = &self.journal_keeper {
-                keeper.stop();
-            }
+            self.journal_keeper.iter().for_each(JournalKeeper::stop);
         });
         if let Err(error) = self.database.complete_file() {
             tracing::warn!(
@@ -223,7 +231,7 @@ impl Shared {
         let (keyring, clock) = (Arc::clone(&self.keyring), Arc::clone(&self.clock));
         Issuer::open(store, keyring, clock, base_url.did().clone())
             .map(Arc::new)
-            .map_err(|error| start_error("the issuer keys cannot be read", error))
+            .map_err(|error| NodeError::caused("the issuer keys cannot be read", error))
     }
 
     fn start_dispatcher(
@@ -248,7 +256,7 @@ impl Shared {
             Arc::clone(&self.clock),
             Some(Arc::<Issuer>::clone(issuer)),
         )
-        .map_err(|error| start_error("the dispatcher cannot start", error))?;
+        .map_err(|error| NodeError::caused("the dispatcher cannot start", error))?;
         Ok(Arc::new(dispatcher))
     }
 
@@ -265,7 +273,7 @@ impl Shared {
         let (keyring, database) = (Arc::clone(&self.keyring), Arc::clone(&self.database));
         KeyWatch::start(source, keyring, database, settings)
             .map(Some)
-            .map_err(|error| start_error("the watch of the keys cannot start", error))
+            .map_err(|error| NodeError::caused("the watch of the keys cannot start", error))
     }
 
     fn keep_disk_reserve(
@@ -277,7 +285,7 @@ impl Shared {
         let database = Arc::<Database>::clone(&self.database);
         disk_reserve::start(file, database, settings.service.min_free_bytes)
             .map(Some)
-            .map_err(|error| start_error("the disk reserve cannot start", error))
+            .map_err(|error| NodeError::caused("the disk reserve cannot start", error))
     }
 
     fn start_service(
@@ -308,7 +316,7 @@ impl Shared {
             ..settings.service.clone()
         };
         let sealpost = Sealpost::start(parts, service)
-            .map_err(|error| start_error("the committer cannot start", error))?;
+            .map_err(|error| NodeError::caused("the committer cannot start", error))?;
         Ok(Arc::new(sealpost))
     }
 }
@@ -324,7 +332,7 @@ fn ask_witnesses(
     let started = cosigners::start(witnesses.clone(), Arc::clone(sealpost));
     started
         .map(Some)
-        .map_err(|error| start_error("the thread of the witnesses cannot start", error))
+        .map_err(|error| NodeError::caused("the thread of the witnesses cannot start", error))
 }
 
 fn keep_journal(
@@ -335,7 +343,9 @@ fn keep_journal(
     let retention = settings.journal_retention.0;
     let start = |journal| JournalKeeper::start(journal, Arc::clone(database), retention);
     let started = journal.map(start).transpose();
-    started.map_err(|error| start_error("the thread of the revocation journal cannot start", error))
+    started.map_err(|error| {
+        NodeError::caused("the thread of the revocation journal cannot start", error)
+    })
 }
 
 fn address_policy(settings: &Settings) -> AddressPolicy {
@@ -346,15 +356,9 @@ fn address_policy(settings: &Settings) -> AddressPolicy {
 pub(crate) fn read_extra_roots(file: &Path) -> Result<Vec<CertificateDer<'static>>, NodeError> {
     let message = || format!("--webhook-extra-roots {} cannot be used", file.display());
     let pem = regular_file::read_text(file, ROOTS_BYTES_MAX)
-        .map_err(|error| start_error(message(), error))?;
-    sealpost_webhooks::read_roots(pem.as_bytes()).map_err(|error| start_error(message(), error))
-}
-
-fn start_error(
-    message: impl Into<String>,
-    cause: impl std::error::Error + Send + Sync + 'static,
-) -> NodeError {
-    NodeError::Start(Failure::caused(message, cause))
+        .map_err(|error| NodeError::caused(message(), error))?;
+    sealpost_webhooks::read_roots(pem.as_bytes())
+        .map_err(|error| NodeError::caused(message(), error))
 }
 
 /// Maximum size of the file of additional certificate authorities in bytes.

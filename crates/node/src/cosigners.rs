@@ -229,8 +229,9 @@ impl AskedWitness {
 
 /// Pause between two rounds.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Maximum time for one request. A round waits for all its requests; a witness gets a second request only after a
-/// conflict. A request for evidence waits six seconds for a cosignature, which is longer than a pause and one request.
+/// Maximum time for one request. A request for evidence waits six seconds for a cosignature, so [`PERIOD`] and this
+/// time together must be shorter. A round waits for all its requests, and sends a witness a second one only after a
+/// conflict.
 const TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum size of a response body in bytes. A cosignature of ML-DSA-44 has 3.3 KB.
 const BODY_BYTES_MAX: u64 = 16_384;

@@ -3,7 +3,6 @@
 
 pub(crate) mod completion;
 mod file;
-mod gap;
 pub(crate) mod keeper;
 mod line;
 pub(crate) mod record;

@@ -13,16 +13,15 @@ use sealpost_service::unlock;
 pub use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
-use crate::error::{Failure, NodeError, keys_error};
+use crate::error::NodeError;
 
 /// Creates a line for a key file, with this version and a new random key.
 pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
-    Keyring::fresh_line(version)
-        .map_err(|error| NodeError::Keys(Failure::caused("no key can be created", error)))
+    Keyring::fresh_line(version).map_err(|error| NodeError::caused("no key can be created", error))
 }
 
 /// Reads the key-encryption keys for a database. If there is no key, and no key has been used with the database,
-/// creates the first key. The new key is in a key file, or is wrapped by the provider.
+/// creates the first key. The new key is in a key file, or is wrapped by the key provider.
 ///
 /// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
 /// text encrypted under one key version.
@@ -40,12 +39,12 @@ pub(crate) fn mark(
     keyring: &Keyring,
     database: &sealpost_storage::Database,
 ) -> Result<(), NodeError> {
-    unlock(keyring, database).map_err(keys_error)
+    unlock(keyring, database).map_err(NodeError::of)
 }
 
-/// Reads the key-encryption keys for a command that authenticates rows, and attaches them to the database. Rejects keys
-/// that do not match the database. Returns `None` and attaches no keys if the key file is missing, or if the provider
-/// has wrapped no key. A command that needs the keys then fails.
+/// Reads the key-encryption keys and attaches them to the database, for a command that authenticates rows. Rejects keys
+/// that do not match the database. If the key file is missing, or the key provider has wrapped no key of the database,
+/// attaches no keys and returns `None`. A command that needs the keys then fails.
 pub fn attach(
     source: &source::KeySource,
     database: &sealpost_storage::Database,

@@ -33,7 +33,7 @@ pub use embedded::{
     moving::{Moved, move_database},
     restore::{Restored, restore},
 };
-pub use error::{Failure, NodeError, database_error};
+pub use error::{NodeError, NodeErrorKind, database_error};
 pub use files::{circuits, regular_file, secret_file};
 pub use journal::{
     Journal, JournalCompleted, JournalRecovery, attach_for_command, checkpoint_file,

@@ -17,10 +17,7 @@ use std::sync::Arc;
 
 use sealpost_domain::Clock as _;
 
-use crate::{
-    clock::SystemClock,
-    error::{Failure, NodeError},
-};
+use crate::{clock::SystemClock, error::NodeError};
 
 pub(crate) use catalogue::CATALOGUE;
 pub use registry::Registry;
@@ -29,9 +26,7 @@ pub use registry::Registry;
 pub fn install() -> Result<Arc<Registry>, NodeError> {
     let registry = Arc::new(Registry::new(&CATALOGUE));
     metrics::set_global_recorder(Arc::clone(&registry)).map_err(|error| {
-        NodeError::Start(Failure::new(format!(
-            "the recorder of metrics cannot be installed: {error}"
-        )))
+        NodeError::new(format!("the recorder of metrics cannot be installed: {error}"))
     })?;
     metrics::gauge!("sealpost_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
     metrics::gauge!("process_start_time_seconds").set(float(SystemClock.now().as_seconds()));

@@ -167,7 +167,7 @@ pub struct KeySettings {
     /// The time for which a running node continues to use the keys while the key provider cannot be reached. It begins
     /// with the first failed request.
     pub grace: Duration,
-    /// Whether the start waits while the provider refuses or cannot be reached. If false, the start fails. With the
+    /// Whether the start waits while the key provider refuses or cannot be reached. If false, the start fails. With the
     /// provider [`Quorum`](ProviderName::Quorum), the start always waits.
     pub wait: bool,
 }
@@ -201,8 +201,8 @@ impl HttpSettings {
 }
 
 impl KeySettings {
-    /// Returns true if the start waits for the provider. The start always waits for a quorum, because operators give
-    /// its shares only after the process has started.
+    /// Returns true if the start of the node waits for the key provider. It always waits for a quorum, because
+    /// operators can give the shares of its key only after the process has started.
     pub(crate) fn waits(&self) -> bool {
         self.wait || matches!(self.provider, Some(ProviderName::Quorum(_)))
     }

@@ -13,7 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tempfile::TempDir;
 
 use crate::{
-    error::{Failure, NodeError},
+    error::NodeError,
     node::{Node, thread::NodeThread},
     settings::Settings,
 };
@@ -31,9 +31,8 @@ pub struct TestService {
 ///
 /// Webhooks may use plain HTTP and loopback addresses. No limits by client address apply.
 pub fn start() -> Result<TestService, NodeError> {
-    let folder = tempfile::tempdir().map_err(|error| {
-        NodeError::File(Failure::caused("no temporary folder can be created", error))
-    })?;
+    let folder = tempfile::tempdir()
+        .map_err(|error| NodeError::caused("no temporary folder can be created", error))?;
     let mut settings = Settings { dev: true, ..Settings::default() };
     settings.api.activations_per_minute = 0;
     settings.api.logins_per_minute = 0;

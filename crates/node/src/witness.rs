@@ -17,10 +17,7 @@ use sealpost_transparency::{AddCheckpoint, Note, VerifierKey, WitnessRefusal};
 use tokio::time::timeout;
 
 use self::state::WitnessState;
-use crate::{
-    clock::SystemClock,
-    error::{Failure, NodeError},
-};
+use crate::{clock::SystemClock, error::NodeError};
 
 /// A bound witness that accepts no requests yet.
 pub struct Witness {
@@ -52,8 +49,10 @@ impl Witness {
         let bound = TcpListener::bind(listen)
             .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
         let (socket, address) = bound.map_err(|error| {
-            let message = format!("the address {listen} cannot be used: choose another one");
-            NodeError::Address(Failure::caused(message, error))
+            NodeError::caused(
+                format!("the address {listen} cannot be used: choose another one"),
+                error,
+            )
         })?;
         Ok(Self { socket, address, server: Arc::new(WitnessServer { logs, state }) })
     }
@@ -86,7 +85,7 @@ impl Witness {
             .client_request_timeout(REQUEST_MAX)
             .disable_signals()
             .listen(socket)
-            .map_err(|error| NodeError::Start(Failure::caused("the witness cannot start", error)))?
+            .map_err(|error| NodeError::caused("the witness cannot start", error))?
             .run();
         let handle = server.handle();
         actix_rt::spawn(server);

@@ -6,7 +6,6 @@ mod identity;
 mod kek_mark;
 mod keyring;
 mod locked_pool;
-mod operator_session;
 mod provider;
 mod row_tags;
 mod wrapping;

@@ -1,21 +1,61 @@
 //! Implements the circuit breaker of a webhook's target URL. While a breaker is open, the target gets no requests
 //! except single probe requests. The breaker reads no clock: callers pass the current time.
 
-pub(crate) mod breaker_settings;
 pub(crate) mod deferral;
-pub(crate) mod target_health;
 
 use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-use self::{breaker_settings::BreakerSettings, deferral::Deferral, target_health::TargetHealth};
+use self::deferral::Deferral;
+use crate::settings::Settings;
 
 /// A change of a breaker's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BreakerTransition {
     Closed,
     Opened,
+}
+
+/// The health of a target, judged by its responses to recent attempts. The status of a response does not matter: a
+/// target that responds with status 500 is not unresponsive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TargetHealth {
+    Responsive,
+    /// The average response time reached [`SLOW_RESPONSE`]. Slow targets may use only a part of the requests in flight,
+    /// so that responsive targets still get requests.
+    Slow,
+    Unresponsive,
+    /// No attempt to send to the target has ended yet.
+    #[default]
+    Untried,
+}
+
+/// The result of one attempt, reduced to the facts that change the health of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HealthSign {
+    NoResponse,
+    /// No request was sent, so the health of the target does not change.
+    NotAttempted,
+    /// The target responded with any status. The value is the duration of the attempt.
+    Response(Duration),
+}
+
+/// Settings of a circuit breaker. If the first pause of the retry schedule is shorter than the default, all pauses in
+/// these settings are shortened in proportion.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BreakerSettings {
+    /// Number of consecutive failures that opens the breaker.
+    pub(crate) failures_max: u32,
+    /// Time from the opening of the breaker to the first probe.
+    pub(crate) probe_pause: Duration,
+    /// Maximum pause between probes. The pause doubles after each failed probe.
+    pub(crate) probe_pause_max: Duration,
+    /// Minimum time until a deferred delivery (returned to the database without an attempt) is due again. Does not
+    /// apply to the delivery that becomes the next probe.
+    pub(crate) deferral_min: Duration,
+    /// Maximum duration of an attempt, and therefore of a probe.
+    pub(crate) attempt_timeout: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -37,8 +77,22 @@ struct OpenState {
     pause: Duration,
     /// End of the last attempt without a response.
     failed_at: Timestamp,
-    /// Whether a delivery in the database already has the due time of the next probe, so that it becomes this probe.
+    /// Whether a delivery in the database is already due at the time of the next probe. This delivery becomes the
+    /// probe.
     probe_scheduled: bool,
+}
+
+impl BreakerSettings {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let scaled = |duration| settings.schedule.scaled(duration);
+        Self {
+            failures_max: settings.breaker_failures.max(1),
+            probe_pause: scaled(PROBE_PAUSE),
+            probe_pause_max: scaled(settings.probe_pause_max.max(PROBE_PAUSE)),
+            deferral_min: scaled(DEFERRAL_MIN),
+            attempt_timeout: settings.timeout,
+        }
+    }
 }
 
 impl CircuitBreaker {
@@ -51,13 +105,9 @@ impl CircuitBreaker {
     }
 
     /// Records a response with any HTTP status, and closes the breaker. Returns the transition if the breaker was open.
-    pub(crate) fn record_response(
-        &mut self,
-        duration: Duration,
-        settings: &BreakerSettings,
-    ) -> Option<BreakerTransition> {
+    pub(crate) fn record_response(&mut self, duration: Duration) -> Option<BreakerTransition> {
         let average = self.response_time.map_or(duration, |average| (average * 3 + duration) / 4);
-        let is_slow = average >= settings.slow_response;
+        let is_slow = average >= SLOW_RESPONSE;
         let health = if is_slow { TargetHealth::Slow } else { TargetHealth::Responsive };
         let closed = Self { health, failures: 0, open: None, response_time: Some(average) };
         let previous = std::mem::replace(self, closed);
@@ -173,6 +223,13 @@ impl OpenState {
     }
 }
 
+/// Time from the opening of a breaker to the first probe.
+const PROBE_PAUSE: Duration = Duration::from_secs(5);
+/// Minimum time until a deferred delivery is due again.
+const DEFERRAL_MIN: Duration = Duration::from_secs(30);
+/// Average response time from which a target counts as slow.
+const SLOW_RESPONSE: Duration = Duration::from_secs(1);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +240,6 @@ mod tests {
         probe_pause: Duration::from_secs(5),
         probe_pause_max: Duration::from_mins(5),
         deferral_min: Duration::from_secs(30),
-        slow_response: Duration::from_secs(1),
         attempt_timeout: Duration::from_secs(15),
     };
 
@@ -197,7 +253,7 @@ mod tests {
     fn the_average_duration_of_responses_decides_whether_a_target_is_slow() {
         let mut breaker = CircuitBreaker::default();
         let mut health_after = |millis| {
-            breaker.record_response(Duration::from_millis(millis), &SETTINGS);
+            breaker.record_response(Duration::from_millis(millis));
             breaker.health()
         };
         assert_eq!(health_after(999), TargetHealth::Responsive);
@@ -221,13 +277,13 @@ mod tests {
     fn five_failures_in_a_row_open_the_breaker_and_a_response_closes_it() {
         let mut breaker = failed(4);
         assert!(!breaker.is_open());
-        assert_eq!(breaker.record_response(FAST, &SETTINGS), None);
+        assert_eq!(breaker.record_response(FAST), None);
         for _ in 0..4 {
             assert_eq!(breaker.record_failure(NOW, &SETTINGS), None);
         }
         assert_eq!(breaker.record_failure(NOW, &SETTINGS), Some(BreakerTransition::Opened));
         assert_eq!(breaker.record_failure(NOW, &SETTINGS), None, "it opens once");
-        let transition = breaker.record_response(FAST, &SETTINGS);
+        let transition = breaker.record_response(FAST);
         assert_eq!(transition, Some(BreakerTransition::Closed));
         assert_eq!((breaker.is_open(), breaker.health()), (false, TargetHealth::Responsive));
     }

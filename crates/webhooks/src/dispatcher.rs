@@ -3,9 +3,7 @@
 
 mod delivery_worker;
 mod full_targets;
-mod lease_tokens;
 mod outage_log;
-mod outcome_message;
 mod outcome_writer;
 mod relay_claimer;
 mod shared_state;
@@ -19,7 +17,6 @@ mod worker_inboxes;
 
 use std::{io, sync::Arc};
 
-use awc::http::header::{HeaderValue, InvalidHeaderValue};
 use parking_lot::Mutex;
 use sealpost_domain::{
     Clock, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, Timestamp,
@@ -28,8 +25,8 @@ use sealpost_domain::{
 };
 use sealpost_wallet::{Keyring, WalletError};
 
+pub(crate) use self::shared_state::Dependencies;
 pub use self::stats::Stats;
-pub(crate) use self::threads::Dependencies;
 use self::{
     shared_state::SharedState,
     test_sender::TestInbox,
@@ -37,8 +34,8 @@ use self::{
     worker_inboxes::WorkerInboxes,
 };
 use crate::{
-    address_guard::resolver, http::tls::tls_config, settings::Settings,
-    signing::signing_keys::SigningKeys,
+    address_guard::resolver, http::tls::tls_config, queue::release_batch::RELEASE_BATCH_MAX,
+    settings::Settings, signing::signing_keys::SigningKeys,
 };
 
 /// The reason why a dispatcher did not start.
@@ -56,9 +53,6 @@ pub enum DispatchError {
     /// TLS could not be configured, for example because one of the additional root certificates is invalid.
     #[error("TLS could not be configured")]
     Tls(#[source] rustls::Error),
-    /// The user agent is not a valid header value.
-    #[error("the user agent must be printable ASCII")]
-    UserAgent(#[source] InvalidHeaderValue),
 }
 
 /// Delivers events to webhooks until [`Dispatcher::stop`]. Dropping the dispatcher stops it.
@@ -66,11 +60,6 @@ pub struct Dispatcher {
     inboxes: Arc<WorkerInboxes>,
     tests: TestInbox,
     shared: Arc<SharedState>,
-    clock: Arc<dyn Clock>,
-    outbox: Arc<dyn Outbox>,
-    keyring: Arc<Keyring>,
-    signer: Option<Arc<dyn EventSigner>>,
-    settings: Arc<Settings>,
     threads: Mutex<Option<Threads>>,
 }
 
@@ -97,20 +86,13 @@ impl Dispatcher {
             return Err(DispatchError::LeaseTooShort);
         }
         let tls = tls_config(&settings.extra_roots).map_err(DispatchError::Tls)?;
-        let user_agent =
-            HeaderValue::from_str(&settings.user_agent).map_err(DispatchError::UserAgent)?;
         let random = sealpost_wallet::random().map_err(DispatchError::Random)?;
-        let shared = Arc::new(SharedState::new(&settings, u64::from_ne_bytes(random)));
-        let settings = Arc::new(settings);
-        let starter = ThreadStarter { settings, dependencies, shared, tls, user_agent };
-        let running = starter.start();
-        let ThreadStarter { settings, dependencies, shared, .. } = starter;
+        let shared = SharedState::new(settings, dependencies, u64::from_ne_bytes(random));
+        let starter = ThreadStarter { shared: Arc::new(shared), tls };
         // If a thread did not start, the shutdown ends the threads that already run.
-        let running = running.inspect_err(|_| shared.shutdown.raise());
+        let running = starter.start().inspect_err(|_| starter.shared.shutdown.raise());
         let (threads, inboxes, tests) = running.map_err(DispatchError::Thread)?;
-        let Dependencies { outbox, keyring, clock, signer, .. } = dependencies;
-        let threads = Mutex::new(Some(threads));
-        Ok(Self { inboxes, tests, shared, clock, outbox, keyring, signer, settings, threads })
+        Ok(Self { inboxes, tests, shared: starter.shared, threads: Mutex::new(Some(threads)) })
     }
 
     /// Stops the dispatcher and blocks until it has stopped. A second call waits for the first.
@@ -126,8 +108,8 @@ impl Dispatcher {
         self.shared.full_targets.wake();
         self.tests.close();
         let held = threads.join(&self.inboxes);
-        for batch in held.chunks(self.settings.bounds.release_batch_max.max(1)) {
-            if let Err(error) = self.outbox.release(batch, self.clock.now()) {
+        for batch in held.chunks(RELEASE_BATCH_MAX) {
+            if let Err(error) = self.shared.outbox.release(batch, self.shared.clock.now()) {
                 tracing::warn!(
                     error = with_causes(&error),
                     "cannot release the remaining deliveries; they are due when their leases end"
@@ -166,7 +148,7 @@ impl Dispatch for Dispatcher {
     }
 
     fn lease(&self) -> (LeaseToken, Timestamp) {
-        (self.shared.tokens.issue(), self.clock.now().plus(self.settings.lease))
+        self.shared.new_lease(self.shared.clock.now())
     }
 
     fn relays(&self) -> &dyn Relays {
@@ -188,7 +170,7 @@ impl Dispatch for Dispatcher {
         body: &[u8],
         at: Timestamp,
     ) -> Option<String> {
-        let keys = SigningKeys::unwrap(target, &self.keyring, self.signer.as_ref());
+        let keys = SigningKeys::unwrap(target, &self.shared.keyring, self.shared.signer.as_ref());
         let keys = keys.inspect_err(|error| {
             tracing::error!(
                 error = with_causes(error),

@@ -43,7 +43,6 @@ mod relay;
 mod retry;
 mod settings;
 mod signing;
-mod unsent;
 
 #[cfg(test)]
 mod tests;
@@ -56,7 +55,7 @@ pub use self::{
         tls::{RootsFault, read_roots},
     },
     retry::schedule::{RetrySchedule, ScheduleFault},
-    settings::{Bounds, Settings},
+    settings::Settings,
     signing::{
         asymmetric::{sign_asymmetric, verify_asymmetric},
         did_document::{NoVerifyingKey, verifying_keys},

@@ -1,5 +1,5 @@
-//! Faults of this node that prevent a webhook request. The receiver has no part in them, so they do not count against
-//! its webhook.
+//! The reasons for which an attempt could not be made: faults of this node, and relays without a connection. The
+//! receiver has no part in them, so they do not count against its webhook.
 
 use std::{error::Error, io, net::UdpSocket};
 
@@ -10,6 +10,19 @@ use rustix::io::Errno;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this node cannot open connections: {}", io::Error::from_raw_os_error(*.0))]
 pub(crate) struct LocalFault(i32);
+
+/// The reason why an attempt could not be made. Such an attempt is not counted, and does not change the health of its
+/// target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unsent {
+    /// This node cannot open connections.
+    #[error(transparent)]
+    Local(#[from] LocalFault),
+    /// The receiver of a [relay](crate::relay) is not connected to this node, or the connection has ended before the
+    /// answer.
+    #[error("no receiver is connected to this relay, or its connection ended before the answer")]
+    NotConnected,
+}
 
 impl LocalFault {
     /// Returns the local fault that caused an error. `None` if the receiver or the network may have caused the error.

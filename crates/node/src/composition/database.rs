@@ -6,7 +6,7 @@ use sealpost_storage::{Database, DatabaseUrl, Encryption};
 
 use crate::{
     embedded::{data_folder, disk_reserve},
-    error::{Failure, NodeError, database_error},
+    error::{NodeError, database_error},
     settings::DatabaseSettings,
 };
 
@@ -32,11 +32,11 @@ pub(crate) fn require_sqlite(file: &Path) -> Result<(), NodeError> {
     if !file.is_file() || starts_as_sqlite(file) {
         return Ok(());
     }
-    Err(NodeError::Database(Failure::new(format!(
+    Err(NodeError::new(format!(
         "the path {} of the database leads to a file that is no SQLite database: give another path, or move the file \
          away",
         file.display()
-    ))))
+    )))
 }
 
 /// Returns true if a file is empty, or begins like an SQLite database. Also returns true for an unreadable file,
@@ -74,10 +74,10 @@ pub(super) fn migrate_or_reject(database: &Database, may_migrate: bool) -> Resul
     if pending.is_empty() {
         return Ok(());
     }
-    Err(NodeError::Start(Failure::new(format!(
+    Err(NodeError::new(format!(
         "the database is older than this version: run `sealpost migrate`, or serve with --migrate, to apply {}",
         pending.join(", ")
-    ))))
+    )))
 }
 
 /// First bytes of each SQLite database.

@@ -21,20 +21,19 @@ use crate::{
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let Some(opened) = opened.filter(|opened| opened.is_current) else { return Vec::new() };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let journal = match gap_of(&settings.database, &opened.database, &clock) {
-        Ok(None) => Finding::ok("journal", "the revocation journal has every revocation"),
-        Ok(Some(gap)) => Finding::warn("journal", gap),
-        Err(error) => Finding::fail("journal", error.with_causes()),
-    };
-    let url = match other_url(settings, opened) {
-        Ok(other) => other.map(|text| Finding::warn("base-url", text)),
-        Err(error) => Some(Finding::fail("base-url", error.with_causes())),
-    };
-    let log = match log_fault(settings, opened) {
-        Ok(fault) => fault.map(|text| Finding::warn("log", text)),
-        Err(error) => Some(Finding::fail("log", error.with_causes())),
-    };
-    std::iter::once(journal).chain(log).chain(url).collect()
+    let journal = problem("journal", gap_of(&settings.database, &opened.database, &clock));
+    let complete = || Finding::ok("journal", "the revocation journal has every revocation");
+    let log = problem("log", log_fault(settings, opened));
+    let url = problem("base-url", other_url(settings, opened));
+    std::iter::once(journal.unwrap_or_else(complete)).chain(log).chain(url).collect()
+}
+
+/// Returns the finding of a check that returns a warning or `None`.
+fn problem(check: &'static str, found: Result<Option<String>, NodeError>) -> Option<Finding> {
+    match found {
+        Ok(warning) => warning.map(|text| Finding::warn(check, text)),
+        Err(error) => Some(Finding::fail(check, error.with_causes())),
+    }
 }
 
 /// Returns a warning if a server would not extend the transparency log, because the log in the database is damaged, or

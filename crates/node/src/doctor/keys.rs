@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{
     doctor::{database::Opened, finding::Finding},
-    error::NodeError,
+    error::{NodeError, NodeErrorKind},
     keys::{
         inspection,
         source::{KeySource, refuse_used},
@@ -59,7 +59,7 @@ fn unwrapped(settings: &Settings, source: &KeySource) -> Finding {
 /// otherwise a failure.
 fn unreadable(settings: &Settings, error: &NodeError) -> Finding {
     let text = error.with_causes();
-    if settings.keys.waits() && matches!(error, NodeError::KeyProvider(_)) {
+    if settings.keys.waits() && error.kind() == NodeErrorKind::KeyProvider {
         return Finding::warn("keys", format!("the start waits for the key provider: {text}"));
     }
     Finding::fail("keys", text)

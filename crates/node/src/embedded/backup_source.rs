@@ -17,11 +17,7 @@ use sealpost_storage::{
     owned_file::{self, with_suffix},
 };
 
-use crate::{
-    embedded::write_ahead_log,
-    error::{Failure, NodeError},
-    files::regular_file,
-};
+use crate::{embedded::write_ahead_log, error::NodeError, files::regular_file};
 
 /// A file from which a database can be restored.
 pub(super) struct BackupSource {
@@ -45,8 +41,7 @@ impl BackupSource {
         let opened = fs::canonicalize(backup)
             .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path, lacks_log: false }));
         let mut source = opened.map_err(|error| {
-            let message = format!("the backup {} cannot be read", backup.display());
-            NodeError::File(Failure::caused(message, error))
+            NodeError::caused(format!("the backup {} cannot be read", backup.display()), error)
         })?;
         let found = source.file.metadata().map_err(|error| source.cannot("be read", error))?;
         let is_same = |own: fs::Metadata| (own.dev(), own.ino()) == (found.dev(), found.ino());
@@ -105,8 +100,7 @@ impl BackupSource {
         if self.state() != before {
             return Err(self.refused("has changed during the copy: stop its server first"));
         }
-        let unusable =
-            |error| NodeError::File(Failure::caused(self.text("cannot be restored"), error));
+        let unusable = |error| NodeError::caused(self.text("cannot be restored"), error);
         let id = check_backup(copy).map_err(unusable)?;
         if id_without_log.is_some_and(|without_log| without_log != id) {
             return Err(self.refused(
@@ -156,11 +150,11 @@ impl BackupSource {
     }
 
     fn refused(&self, problem: &str) -> NodeError {
-        NodeError::File(Failure::new(self.text(problem)))
+        NodeError::new(self.text(problem))
     }
 
     fn cannot(&self, what: &str, error: io::Error) -> NodeError {
-        NodeError::File(Failure::caused(self.text(&format!("cannot {what}")), error))
+        NodeError::caused(self.text(&format!("cannot {what}")), error)
     }
 
     fn text(&self, problem: &str) -> String {

@@ -11,10 +11,7 @@ use std::{
 use sealpost_storage::owned_file::{self, with_suffix};
 
 use crate::{
-    embedded::replaced,
-    error::{Failure, NodeError},
-    files::regular_file,
-    settings::DatabaseSettings,
+    embedded::replaced, error::NodeError, files::regular_file, settings::DatabaseSettings,
 };
 
 /// Locks the embedded database for a server. Without the lock, a second server could start and release the delivery
@@ -50,19 +47,22 @@ fn lock_unless_used(
     refuse_folder(database)?;
     let database = owned_file::resolve_links(database);
     create_parent(&database)?;
-    let path = lock_file(&database);
-    let cannot = |error: io::Error| {
-        let message = format!("the database {} cannot be locked", database.display());
-        NodeError::Start(Failure::caused(message, error))
-    };
-    let Some(file) = regular_file::try_lock(&path).map_err(cannot)? else {
-        return Err(NodeError::Start(Failure::new(used(&database))));
-    };
+    let file = try_lock(&database)?.ok_or_else(|| NodeError::new(used(&database)))?;
     require_single_name(&database)?;
     if database.exists() {
+        let cannot = |error| cannot_lock(&database, error);
         replaced::undo_interrupted(&database).map_err(cannot)?;
     }
     Ok(file)
+}
+
+/// Locks the embedded database with this path without symbolic links. Returns `None` if another process has the lock.
+pub(super) fn try_lock(database: &Path) -> Result<Option<File>, NodeError> {
+    regular_file::try_lock(&lock_file(database)).map_err(|error| cannot_lock(database, error))
+}
+
+fn cannot_lock(database: &Path, error: io::Error) -> NodeError {
+    NodeError::caused(format!("the database {} cannot be locked", database.display()), error)
 }
 
 /// Refuses a folder in the place of the database.
@@ -70,11 +70,11 @@ pub(crate) fn refuse_folder(database: &Path) -> Result<(), NodeError> {
     if !database.is_dir() {
         return Ok(());
     }
-    Err(NodeError::Database(Failure::new(format!(
+    Err(NodeError::new(format!(
         "the path {} of the database leads to a folder: give the path of a file in it, such as \
          sqlite:FOLDER/sealpost.db",
         database.display()
-    ))))
+    )))
 }
 
 /// Refuses a database with a second hard link. SQLite would use another write-ahead log under each name, which loses
@@ -88,11 +88,11 @@ pub(crate) fn require_single_name(database: &Path) -> Result<(), NodeError> {
     if links <= 1 || u64::try_from(left()).is_ok_and(|left| links <= left.saturating_add(1)) {
         return Ok(());
     }
-    Err(NodeError::Start(Failure::new(format!(
+    Err(NodeError::new(format!(
         "the database {0} has another hard link, and changes through one name are missing under the other: delete the \
          other link, which `find / -samefile {0}` finds",
         database.display()
-    ))))
+    )))
 }
 
 /// Returns the path of the lock file for the path of a database without symbolic links.
@@ -128,8 +128,7 @@ pub(crate) fn replaceable(settings: &DatabaseSettings, database: &Path) -> BTree
 pub(crate) fn create_parent(file: &Path) -> Result<(), NodeError> {
     let folder = owned_file::folder_of(file);
     owned_file::create_folder(&folder).map_err(|error| {
-        let message = format!("the data folder {} cannot be created", folder.display());
-        NodeError::Start(Failure::caused(message, error))
+        NodeError::caused(format!("the data folder {} cannot be created", folder.display()), error)
     })
 }
 

@@ -1,18 +1,13 @@
 //! Moves an embedded database into an empty PostgreSQL database.
 
-use std::{
-    fs,
-    io::{self, ErrorKind},
-    path::Path,
-};
+use std::{fs, io::ErrorKind, path::Path};
 
 use sealpost_storage::{Database, DatabaseUrl, MoveSource, MovedRows, owned_file};
 
 use crate::{
     composition::database::require_sqlite,
     embedded::data_folder,
-    error::{Failure, NodeError, database_error},
-    files::regular_file,
+    error::{NodeError, database_error},
     keys::{inspection, source::KeySource},
     settings::{DatabaseSettings, KeySettings},
 };
@@ -45,28 +40,23 @@ pub fn move_database(
     match fs::metadata(&from) {
         Ok(found) if found.is_file() => {}
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            return Err(NodeError::Database(Failure::new(format!(
+            return Err(NodeError::new(format!(
                 "the database {} cannot be reached ({error}): run the command as the user of the server",
                 from.display()
-            ))));
+            )));
         }
         Ok(_) | Err(_) => {
-            return Err(NodeError::Database(Failure::new(format!(
+            return Err(NodeError::new(format!(
                 "the database {} does not exist: give its file with --from sqlite:PATH",
                 from.display()
-            ))));
+            )));
         }
     }
-    let cannot = |error: io::Error| {
-        let message = format!("the database {} cannot be locked", from.display());
-        NodeError::Start(Failure::caused(message, error))
-    };
-    let lock = regular_file::try_lock(&data_folder::lock_file(&from)).map_err(cannot)?;
-    let Some(_lock) = lock else {
-        return Err(NodeError::Start(Failure::new(format!(
+    let Some(_lock) = data_folder::try_lock(&from)? else {
+        return Err(NodeError::new(format!(
             "a server is running on {}: stop it, and move again",
             from.display()
-        ))));
+        )));
     };
     data_folder::require_single_name(&from)?;
     require_sqlite(&from)?;
@@ -74,9 +64,9 @@ pub fn move_database(
     let keys = check_keys(&from, &source, keys)?;
     let url = target.database_url();
     let DatabaseUrl::Postgres(_) = &url else {
-        return Err(NodeError::Database(Failure::new(
+        return Err(NodeError::new(
             "the target must be a PostgreSQL database: give --to postgres://…",
-        )));
+        ));
     };
     let database = Database::open(&url, target.storage).map_err(database_error)?;
     let tables = database.receive(&source, progress).map_err(database_error)?;
@@ -90,13 +80,13 @@ fn check_keys(from: &Path, source: &MoveSource, keys: &KeySettings) -> Result<St
     let place = KeySource::new(keys, &embedded)?;
     let wrapped = source.wrapped_keks().map_err(database_error)?;
     let keyring = place.read(&wrapped)?.ok_or_else(|| {
-        NodeError::Keys(Failure::new(match place.file() {
+        NodeError::new(match place.file() {
             Some(file) => format!(
                 "the key file {} is missing: give the key file of the database with --kek-file",
                 file.display()
             ),
             None => format!("{} has wrapped no key of this database", place.describe()),
-        }))
+        })
     })?;
     let marks = source.kek_marks().map_err(database_error)?;
     inspection::check_each_mark(&keyring, marks)?;

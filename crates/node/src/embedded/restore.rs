@@ -20,7 +20,7 @@ use crate::{
         backup_source::{BackupSource, is_used},
         data_folder, replaced,
     },
-    error::{Failure, NodeError},
+    error::NodeError,
     journal::{JournalRecovery, recover_database},
     keys::{self, source::KeySource},
     settings::{DatabaseSettings, KeySettings},
@@ -56,9 +56,9 @@ pub fn restore(
     operator: impl FnOnce(Arc<Database>, Arc<dyn Clock>) -> Operator,
 ) -> Result<Restored, NodeError> {
     let DatabaseUrl::Sqlite(database) = settings.database_url() else {
-        return Err(NodeError::Database(Failure::new(
+        return Err(NodeError::new(
             "this command restores only the embedded database: for PostgreSQL use pg_restore, then `sealpost admin recover`",
-        )));
+        ));
     };
     if let Some(keys) = keys {
         // Refuses contradictory settings before the data folder is created.
@@ -69,8 +69,7 @@ pub fn restore(
     let work = owned_file::folder_of(&database).join(WORK_FOLDER);
     let source = BackupSource::open(backup, &database, &work)?;
     let cannot = |error: io::Error| {
-        let message = format!("the work folder {} cannot be created", work.display());
-        NodeError::File(Failure::caused(message, error))
+        NodeError::caused(format!("the work folder {} cannot be created", work.display()), error)
     };
     remove_folder(&work).map_err(cannot)?;
     owned_file::create_new_folder(&work).map_err(cannot)?;
@@ -95,16 +94,15 @@ fn prepare(
     journals: &[PathBuf],
     operator: impl FnOnce(Arc<Database>, Arc<dyn Clock>) -> Operator,
 ) -> Result<JournalRecovery, NodeError> {
-    let unusable = |error: StoreError| {
-        NodeError::Database(Failure::caused("the copy of the backup cannot be used", error))
-    };
+    let unusable =
+        |error: StoreError| NodeError::caused("the copy of the backup cannot be used", error);
     let url = DatabaseUrl::Sqlite(copy.to_owned());
     let database = Arc::new(Database::open(&url, settings.storage).map_err(unusable)?);
     database.migrate().map_err(unusable)?;
     if database.kek_marks().map_err(unusable)?.is_empty() {
-        return Err(NodeError::Database(Failure::new(
+        return Err(NodeError::new(
             "no server has ever used the database in the backup: give another backup",
-        )));
+        ));
     }
     if let Some(keys) = keys {
         check_keys(settings, keys, &database)?;
@@ -112,9 +110,9 @@ fn prepare(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let operator = operator(Arc::<Database>::clone(&database), clock);
     let recovery = recover_database(settings, &database, &operator, journals)?;
-    database.backup(ready).map_err(|error| {
-        NodeError::Database(Failure::caused("the copy of the backup cannot be used", error))
-    })?;
+    database
+        .backup(ready)
+        .map_err(|error| NodeError::caused("the copy of the backup cannot be used", error))?;
     Ok(recovery)
 }
 
@@ -126,11 +124,9 @@ fn check_keys(
 ) -> Result<(), NodeError> {
     let source = KeySource::new(keys, settings)?;
     let attach = |keyring| database.authenticate_rows(Arc::new(keyring));
-    keys::open(&source, database).map(attach).map_err(|error| {
-        let message = "the backup does not match the key-encryption keys: put the key file of the backup in place, give \
-                       it with --kek-file, or restore with --without-keys and put the key file in place before the start";
-        NodeError::Keys(Failure::caused(message, error))
-    })
+    let advice = "the backup does not match the key-encryption keys: put the key file of the backup in place, give it \
+                  with --kek-file, or restore with --without-keys and put the key file in place before the start";
+    keys::open(&source, database).map(attach).map_err(|error| NodeError::caused(advice, error))
 }
 
 /// Moves the content of the old database's write-ahead log into the database file. Afterwards, a crash during the
@@ -154,18 +150,17 @@ fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeErr
          and restore again",
         database.display()
     );
-    Err(NodeError::Database(match emptied {
-        Ok(()) => Failure::new(message),
-        Err(error) => Failure::caused(message, error),
-    }))
+    Err(match emptied {
+        Ok(()) => NodeError::new(message),
+        Err(error) => NodeError::caused(message, error),
+    })
 }
 
 /// Replaces the database by the file `ready`. Returns the path under which the old database stays; `None` if there was
 /// no old database. After a crash, the path `database` holds either the complete old or the complete new database.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> Result<Option<PathBuf>, NodeError> {
     let failed = |problem: &str, error: io::Error| {
-        let message = format!("the database {} {problem}", database.display());
-        NodeError::File(Failure::caused(message, error))
+        NodeError::caused(format!("the database {} {problem}", database.display()), error)
     };
     let exchange = || {
         let folder = File::open(owned_file::folder_of(database))?;
@@ -199,6 +194,7 @@ mod tests {
     use sealpost_domain::{Account, AccountId, AccountSecrets, TokenHash, ports::Durability};
 
     use super::*;
+    use crate::NodeErrorKind;
 
     #[test]
     fn contradictory_keys_are_refused_before_the_data_folder_is_created() {
@@ -210,7 +206,7 @@ mod tests {
         let keys = KeySettings { file, text, ..KeySettings::default() };
         let operator = |store, clock| Operator::new(store, clock, "test".to_owned());
         let refused = restore(&settings, Some(&keys), folder.path(), &[], operator);
-        assert!(matches!(refused, Err(NodeError::Contradiction(_))));
+        assert!(refused.is_err_and(|error| error.kind() == NodeErrorKind::Contradiction));
         assert!(!settings.data_dir.exists());
     }
 

@@ -8,22 +8,19 @@ use sealpost_domain::Circuits;
 use sealpost_service::{Sealpost, built_in_circuits, parse_circuits};
 
 use super::regular_file;
-use crate::error::{Failure, NodeError};
+use crate::error::NodeError;
 
 /// Reads the compliance circuits of a file. Returns the built-in circuits if `file` is `None`.
 pub fn read(file: Option<&Path>) -> Result<Circuits, NodeError> {
     let Some(file) = file else {
-        return built_in_circuits().map_err(|fault| NodeError::Circuits(Failure::of(fault)));
+        return built_in_circuits().map_err(NodeError::of);
     };
     let path = file.display();
-    let cannot = |error| {
-        let message = format!("the circuits file {path} cannot be read");
-        NodeError::Circuits(Failure::caused(message, error))
-    };
+    let cannot =
+        |error| NodeError::caused(format!("the circuits file {path} cannot be read"), error);
     let text = regular_file::read_text(file, FILE_BYTES_MAX).map_err(cannot)?;
     parse_circuits(&text).map_err(|fault| {
-        let message = format!("the circuits file {path} cannot be used");
-        NodeError::Circuits(Failure::caused(message, fault))
+        NodeError::caused(format!("the circuits file {path} cannot be used"), fault)
     })
 }
 

@@ -8,7 +8,7 @@ use sealpost_api::{AdminState, ApiState};
 use sealpost_service::PasswordFile;
 
 use crate::{
-    error::{Failure, NodeError},
+    error::NodeError,
     files::secret_file,
     settings::{ConsoleSettings, base_url::BaseUrl},
 };
@@ -31,9 +31,7 @@ impl Console {
         let Some(file) = &settings.password_file else { return Ok(None) };
         let url = BaseUrl::new(settings.url.as_deref(), url)?.as_str().to_owned();
         let state = AdminState::new(api, url, read(file)?, settings.admin);
-        let state = state.map_err(|error| {
-            NodeError::Start(Failure::caused("the console cannot start", error))
-        })?;
+        let state = state.map_err(|error| NodeError::caused("the console cannot start", error))?;
         Ok(Some(Self { state: web::Data::new(state), file: file.clone() }))
     }
 
@@ -58,7 +56,9 @@ impl Console {
 pub(crate) fn read(file: &Path) -> Result<PasswordFile, NodeError> {
     let text = secret_file::read("the console's password file", file)?;
     PasswordFile::parse(&text).map_err(|fault| {
-        let message = format!("the console's password file {} is invalid", file.display());
-        NodeError::File(Failure::caused(message, fault))
+        NodeError::caused(
+            format!("the console's password file {} is invalid", file.display()),
+            fault,
+        )
     })
 }

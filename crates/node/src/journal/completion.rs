@@ -22,7 +22,7 @@ use super::{
     recovery::{OwnJournal, is_older, unusable},
 };
 use crate::{
-    error::{Failure, NodeError, database_error},
+    error::{NodeError, database_error},
     settings::DatabaseSettings,
 };
 
@@ -45,7 +45,7 @@ pub fn complete_journal(
     operator: &Operator,
     clock: &Arc<dyn Clock>,
 ) -> Result<JournalCompleted, NodeError> {
-    let refused = |text: &str| Err(NodeError::File(Failure::new(text)));
+    let refused = |text: &str| Err(NodeError::new(text));
     let Some(own) = OwnJournal::read(settings, database)? else {
         return refused("the revocation journal is off: give its file with --revocation-journal");
     };
@@ -62,8 +62,9 @@ pub fn complete_journal(
     // journal is still reported as incomplete.
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0) + 1;
     database.raise_journal_mark(&header.journal, mark).map_err(database_error)?;
-    // An act on another node takes its time before its commit. If the state lacks the act, its time must be later than
-    // that of the state. An act that the state contains may be later too: its repetition after the state is harmless.
+    // Journals of several nodes are merged by time, and an act takes its time up to [`COMMIT_MAX`] before its commit.
+    // The state gets an earlier time than any act that it lacks, so such an act is applied after the state. An act that
+    // the state contains may be applied after it too, which does no harm.
     let now = database.read(|reader| reader.shared_time(clock.now())).map_err(database_error)?;
     let at = now.minus(COMMIT_MAX);
     let acts = database.acts_in_force().map_err(database_error)?;
@@ -71,9 +72,10 @@ pub fn complete_journal(
     file::complete(&own.path, &header, &entries).map_err(|fault| unusable(&own.path, fault))?;
     let shown = own.path.display().to_string();
     operator.record_completed_journal(&shown, entries.len()).map_err(|error| {
-        let message =
-            "the journal is complete, but not recorded in the audit trail: run the command again";
-        NodeError::Database(Failure::caused(message, error))
+        NodeError::caused(
+            "the journal is complete, but not recorded in the audit trail: run the command again",
+            error,
+        )
     })?;
     Ok(JournalCompleted { journal: own.path, entries: entries.len() })
 }

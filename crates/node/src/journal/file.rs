@@ -74,11 +74,15 @@ impl JournalContent {
     /// Splits the entries into those that are kept, and those that are older than `retention`. Both lists have the
     /// order of the file. `clocks` are the times of the node and of the database server.
     ///
-    /// A wrong clock removes no entry too early, unless both clocks are ahead and the file has an entry with such a
-    /// time:
-    /// - The age is counted from the earliest of both clocks and the newest time in the file.
-    /// - An entry counts as at least as new as the entries before it. A node with a clock behind may have written it.
-    ///   Times after both clocks are ignored here, because one such time would keep all later entries permanently.
+    /// A wrong clock must not remove an entry too early:
+    /// - The age of an entry is measured at the earliest of three times: the two clocks, and the newest time in the
+    ///   file.
+    /// - An entry is treated as at least as new as the entries before it in the file, because its time may come from a
+    ///   node whose clock is behind. Entries with times after both clocks are ignored in this comparison. Otherwise,
+    ///   one such entry would keep all later entries permanently.
+    ///
+    /// An entry is removed too early only if both clocks are ahead, and the file has an entry with a time that is also
+    /// ahead.
     fn split_expired(
         &self,
         clocks: [Timestamp; 2],

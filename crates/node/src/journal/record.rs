@@ -19,7 +19,6 @@ use sealpost_domain::{
 
 use super::{
     file::{self, JournalFault, SearchedMarks},
-    gap::JournalGap,
     line::{Entry, Header},
 };
 
@@ -41,6 +40,35 @@ pub struct Journal {
     gap: Mutex<Option<JournalGap>>,
     pub(super) pending: Mutex<Vec<Entry>>,
     pending_count: AtomicU64,
+}
+
+/// The reason why a journal lacks acts (changes) of its database, for example because its disk was replaced. After a
+/// restore of the database, the node repeats the acts of the journal. Revocations that the journal lacks would stay
+/// undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JournalGap {
+    /// The file lost acts: its mark `newest` is lower than `expected`, a mark that the database had some time before.
+    /// Each transaction with acts raises the mark.
+    Lost { newest: u64, expected: u64 },
+    /// The database can have acts from before the journal began.
+    Partial,
+}
+
+impl JournalGap {
+    /// Returns the text for operators.
+    pub(super) fn warning(self, path: &Path) -> String {
+        let path = path.display();
+        let fault = match self {
+            Self::Lost { newest, expected } => {
+                format!("lost acts: its newest mark is {newest}, and the database has {expected}")
+            }
+            Self::Partial => "lacks the first revocations of this database".to_owned(),
+        };
+        format!(
+            "the revocation journal {path} {fault}; a restore could undo revocations: put the former file back, or run \
+             `sealpost admin journal complete`"
+        )
+    }
 }
 
 impl Journal {
@@ -239,8 +267,8 @@ mod tests {
         let below = folder.path().join("folder");
         fs::write(&below, "a file in the place of the folder").unwrap();
         let journal = journal(below.join("revocations.log"));
-        // The journal has a name, so commits raise its mark in the database. The database therefore never looks like a
-        // database without acts.
+        // The journal has a name even without a file. Commits raise the mark of this name in the database, so that the
+        // database does not look as if it had no acts.
         assert_eq!(journal.name().as_deref(), Some("0a"));
         journal.append(Some(1), None, &[revoked(1)]);
         journal.append(Some(2), None, &[revoked(2)]);

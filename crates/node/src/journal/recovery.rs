@@ -19,7 +19,7 @@ use super::{
     record::Journal,
 };
 use crate::{
-    error::{Failure, NodeError, database_error},
+    error::{NodeError, database_error},
     settings::{DatabaseSettings, JournalLocation},
 };
 
@@ -184,9 +184,10 @@ pub fn recover_database(
     for path in journals {
         let content = file::read(path).map_err(|fault| unusable(path, fault))?;
         let missing = || {
-            let message =
-                format!("the journal {} is missing or empty: check the path", path.display());
-            NodeError::File(Failure::new(message))
+            NodeError::new(format!(
+                "the journal {} is missing or empty: check the path",
+                path.display()
+            ))
         };
         found.push((path.clone(), content.ok_or_else(missing)?));
     }
@@ -224,11 +225,11 @@ impl OwnJournal {
         let Some(path) = path_of(settings, &database_id) else { return Ok(None) };
         let content = file::read(&path).map_err(|fault| unusable(&path, fault))?;
         if content.as_ref().is_some_and(|content| content.header.database != database_id) {
-            return Err(NodeError::File(Failure::new(format!(
+            return Err(NodeError::new(format!(
                 "the revocation journal {} belongs to another database: restore a backup if that database was lost, or \
                  give another --revocation-journal",
                 path.display()
-            ))));
+            )));
         }
         Ok(Some(Self { path, database_id, content }))
     }
@@ -243,7 +244,7 @@ impl OwnJournal {
 
     /// Returns the header for a new file, with a random name.
     fn new_header(&self, database: &Database) -> Result<Header, NodeError> {
-        let name: [u8; 16] = random().map_err(|error| NodeError::Start(Failure::of(error)))?;
+        let name: [u8; 16] = random().map_err(NodeError::of)?;
         Ok(Header {
             journal: hex::encode(name),
             database: self.database_id.clone(),
@@ -273,8 +274,10 @@ fn apply(
     ended: EndedCredentials,
 ) -> Result<DatabaseRecovered, NodeError> {
     let failed = |error| {
-        let message = "the revocation journal cannot be applied: correct the cause and start again";
-        NodeError::Start(Failure::caused(message, error))
+        NodeError::caused(
+            "the revocation journal cannot be applied: correct the cause and start again",
+            error,
+        )
     };
     let done = operator.recover(&file::merged_acts(journals), ended).map_err(failed)?;
     for content in journals {
@@ -332,7 +335,7 @@ pub(super) fn unusable(path: &Path, cause: impl Error + Send + Sync + 'static) -
         "correct the permissions of its folder, or give another file"
     };
     let message = format!("the revocation journal {} cannot be used: {advice}", path.display());
-    NodeError::File(Failure::caused(message, cause))
+    NodeError::caused(message, cause)
 }
 
 /// The operator name in the audit trail for a journal that a node has applied itself.

@@ -4,7 +4,7 @@ use sealpost_domain::{Wrapped, ports::StoreError};
 use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
-use crate::error::{Failure, NodeError, database_error};
+use crate::error::{NodeError, database_error};
 
 /// Checks that the keys match the key marks in the database. A mark is a known text encrypted under one key version.
 /// Adds no marks.
@@ -19,7 +19,7 @@ pub(crate) fn check_each_mark(
 ) -> Result<(), NodeError> {
     for (version, mark) in marks {
         keyring.check_mark(version, &mark).map_err(|error| {
-            NodeError::Keys(Failure::new(match error {
+            NodeError::new(match error {
                 WalletError::UnknownKekVersion { version } => format!(
                     "the key-encryption key version {version} is missing: add its line to the key file"
                 ),
@@ -27,7 +27,7 @@ pub(crate) fn check_each_mark(
                     "the key-encryption key version {version} does not match this database: restore the key file \
                      that the database was created with"
                 ),
-            }))
+            })
         })?;
     }
     Ok(())
@@ -51,9 +51,9 @@ pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<String, Nod
     if undecryptable == 0 {
         return Ok(format!("all {rows} sampled rows can be decrypted"));
     }
-    Err(NodeError::Keys(Failure::new(format!(
+    Err(NodeError::new(format!(
         "{undecryptable} of {rows} sampled rows cannot be decrypted: restore them from a backup"
-    ))))
+    )))
 }
 
 /// Maximum number of identities, and of webhooks, whose secrets are decrypted.

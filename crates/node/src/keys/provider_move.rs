@@ -13,7 +13,7 @@ use super::{
     mark,
     source::{KeySource, create_with, insert_wrapped},
 };
-use crate::error::{Failure, NodeError, database_error, keys_error};
+use crate::error::{NodeError, database_error};
 
 /// The result of copying the keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -45,24 +45,26 @@ pub fn copy(
 ) -> Result<KeksCopied, NodeError> {
     let (from_name, to_name) = (from.describe(), to.describe());
     if from_name == to_name {
-        return Err(failed(format!("the keys are in {from_name} already: give another --to")));
+        return Err(NodeError::new(format!(
+            "the keys are in {from_name} already: give another --to"
+        )));
     }
     let keyring = require(from, database)?;
     mark(&keyring, database)?;
     match to {
         KeySource::File(file) => {
-            create_with(file, &keyring.to_lines().map_err(keys_error)?)?;
+            create_with(file, &keyring.to_lines().map_err(NodeError::of)?)?;
         }
         KeySource::Provider(provider) => {
             for version in keyring.versions() {
                 insert_wrapped(provider.as_ref(), &keyring, version, database)?;
             }
         }
-        KeySource::Text(_) => return Err(failed("a command cannot change SEALPOST_KEK")),
+        KeySource::Text(_) => return Err(NodeError::new("a command cannot change SEALPOST_KEK")),
     }
     let copied = require(to, database)?;
     check_marks(&copied, database)?;
-    operator.record_kek_move(&from_name, &to_name).map_err(keys_error)?;
+    operator.record_kek_move(&from_name, &to_name).map_err(NodeError::of)?;
     Ok(KeksCopied { from: from_name, to: to_name, versions: copied.versions() })
 }
 
@@ -74,7 +76,7 @@ pub fn finish(
 ) -> Result<MoveFinished, NodeError> {
     check_marks(&require(to, database)?, database)?;
     let name = to.describe();
-    operator.record_kek_move_end(&name).map_err(keys_error)?;
+    operator.record_kek_move_end(&name).map_err(NodeError::of)?;
     let kept = match to {
         KeySource::Provider(_) => Some(name.as_str()),
         KeySource::File(_) | KeySource::Text(_) => None,
@@ -86,9 +88,5 @@ pub fn finish(
 fn require(source: &KeySource, database: &Database) -> Result<Keyring, NodeError> {
     source
         .read_for(database)?
-        .ok_or_else(|| failed(format!("there are no keys in {}", source.describe())))
-}
-
-fn failed(message: impl Into<String>) -> NodeError {
-    NodeError::Keys(Failure::new(message))
+        .ok_or_else(|| NodeError::new(format!("there are no keys in {}", source.describe())))
 }

@@ -6,7 +6,7 @@ use sealpost_wallet::ProviderError;
 
 use crate::settings::KeySettings;
 
-/// The time of the last request to the provider, and the time of the first of consecutive failed requests.
+/// The time of the last request to the key provider, and the time of the first of consecutive failed requests.
 pub(super) struct Recheck {
     every: Duration,
     grace: Duration,
@@ -23,10 +23,10 @@ impl Recheck {
         Self { every: recheck, grace, asked_at: now, failing_since: None }
     }
 
-    /// Asks the provider again if the interval since the last request has passed, or at the end of the grace period.
-    /// Returns false if the provider refuses. Also returns false if all requests of the grace period have failed. The
-    /// grace period begins with the first failed request, not with the last success, so it may be shorter than the
-    /// interval.
+    /// Asks the key provider again if the interval since the last request has passed, or at the end of the grace
+    /// period. Returns false if the provider refuses. Also returns false if all requests of the grace period have
+    /// failed. The grace period begins with the first failed request, not with the last success, so it may be shorter
+    /// than the interval.
     pub(super) fn may_continue(
         &mut self,
         now: Instant,
@@ -69,15 +69,16 @@ mod tests {
         Err(ProviderError::Unreachable { reason: "a test".into() })
     }
 
+    /// Returns settings with these times in minutes, and the current time.
+    fn settings(recheck: u64, grace: u64) -> (KeySettings, Instant) {
+        let [recheck, grace] = [recheck, grace].map(Duration::from_mins);
+        (KeySettings { recheck, grace, ..KeySettings::default() }, Instant::now())
+    }
+
     #[test]
     fn a_refusal_withdraws_the_keys_and_an_outage_only_after_the_grace_period() {
-        let start = Instant::now();
+        let (settings, start) = settings(5, 30);
         let minutes = |count| start + Duration::from_mins(count);
-        let settings = KeySettings {
-            recheck: Duration::from_mins(5),
-            grace: Duration::from_mins(30),
-            ..KeySettings::default()
-        };
         let mut recheck = Recheck::new(&settings, start);
         assert!(recheck.may_continue(minutes(4), || panic!("it is not time")));
         assert!(recheck.may_continue(minutes(5), || Ok(())));
@@ -92,13 +93,8 @@ mod tests {
 
     #[test]
     fn the_grace_period_begins_with_the_first_failure() {
-        let start = Instant::now();
+        let (settings, start) = settings(60, 90);
         let minutes = |count| start + Duration::from_mins(count);
-        let settings = KeySettings {
-            recheck: Duration::from_hours(1),
-            grace: Duration::from_mins(90),
-            ..KeySettings::default()
-        };
         let mut recheck = Recheck::new(&settings, start);
         assert!(recheck.may_continue(minutes(60), unreachable));
         assert!(recheck.may_continue(minutes(120), unreachable), "60 minutes of 90 have passed");
@@ -110,13 +106,8 @@ mod tests {
 
     #[test]
     fn a_grace_period_shorter_than_the_interval_ends_at_its_time() {
-        let start = Instant::now();
+        let (settings, start) = settings(60, 5);
         let minutes = |count| start + Duration::from_mins(count);
-        let settings = KeySettings {
-            recheck: Duration::from_hours(1),
-            grace: Duration::from_mins(5),
-            ..KeySettings::default()
-        };
         let mut recheck = Recheck::new(&settings, start);
         assert!(recheck.may_continue(minutes(60), unreachable));
         assert!(recheck.may_continue(minutes(64), || panic!("it is not time")));

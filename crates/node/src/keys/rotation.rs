@@ -19,7 +19,7 @@ use super::{
     source::{KeySource, insert_new},
     watch::WATCH_PERIOD,
 };
-use crate::error::{Failure, NodeError, database_error, keys_error};
+use crate::error::{NodeError, database_error};
 
 /// Adds a new key version to the source of the keys and re-encrypts all rows under the new version. Blocks the thread.
 ///
@@ -54,8 +54,8 @@ pub fn rotate(
     mark(&keyring, database)?;
     let keyring = Arc::new(keyring);
     database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
-    operator.record_kek_rotation(keyring.newest()).map_err(keys_error)?;
-    operator.rewrap(&keyring, progress).map_err(keys_error)
+    operator.record_kek_rotation(keyring.newest()).map_err(NodeError::of)?;
+    operator.rewrap(&keyring, progress).map_err(NodeError::of)
 }
 
 /// Rejects a rotation while the keys are moved to another place. The new version would be missing in one of the two
@@ -70,17 +70,17 @@ fn refuse_unfinished_move(
     let wrapped = database.wrapped_keks().map_err(database_error)?;
     let unfinished = match wrapped.iter().find(|kek| kek.provider != name) {
         Some(other) => format!("the database also has keys that {} has wrapped", other.provider),
-        None if operator.is_kek_moving().map_err(keys_error)? => {
+        None if operator.is_kek_moving().map_err(NodeError::of)? => {
             "a move of the keys has not ended".to_owned()
         }
         None => return Ok(()),
     };
-    Err(NodeError::Keys(Failure::new(format!(
+    Err(NodeError::new(format!(
         "{unfinished}: end the move with `sealpost admin kek move --to PROVIDER --finish` first"
-    ))))
+    )))
 }
 
-/// Stores a new key version, wrapped by the provider.
+/// Stores a new key version, wrapped by the key provider.
 fn add(
     provider: &dyn KekProvider,
     keyring: &Keyring,
@@ -90,11 +90,11 @@ fn add(
     if insert_new(provider, version, database)? {
         return Ok(());
     }
-    Err(NodeError::Keys(Failure::new("another rotation is running: wait until it ends")))
+    Err(NodeError::new("another rotation is running: wait until it ends"))
 }
 
 fn not_extensible() -> NodeError {
-    NodeError::Keys(Failure::new("these keys cannot be extended: write them into a key file"))
+    NodeError::new("these keys cannot be extended: write them into a key file")
 }
 
 /// Returns `true` if a row is encrypted under an older version than `newest`. This happens after an interrupted

@@ -16,7 +16,7 @@ use super::new_line;
 use crate::{
     clock::SystemClock,
     embedded::data_folder,
-    error::{Failure, NodeError, database_error, keys_error},
+    error::{NodeError, database_error},
     files::{new_file, regular_file, secret_file},
     settings::{DatabaseSettings, DatabaseUrl, KeySettings},
 };
@@ -38,14 +38,12 @@ impl KeySource {
     /// database is PostgreSQL.
     pub fn new(settings: &KeySettings, database: &DatabaseSettings) -> Result<Self, NodeError> {
         match (&settings.provider, &settings.text, &settings.file) {
-            (None, Some(_), Some(_)) => Err(NodeError::Contradiction(Failure::new(
-                "give either --kek-file or SEALPOST_KEK, not both",
-            ))),
-            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
-                Err(NodeError::Contradiction(Failure::new(
-                    "give either --kek-provider or the keys themselves (--kek-file, SEALPOST_KEK), not both",
-                )))
+            (None, Some(_), Some(_)) => {
+                Err(NodeError::contradiction("give either --kek-file or SEALPOST_KEK, not both"))
             }
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(NodeError::contradiction(
+                "give either --kek-provider or the keys themselves (--kek-file, SEALPOST_KEK), not both",
+            )),
             (Some(provider), None, None) => {
                 Ok(Self::Provider(provider.open(Arc::new(SystemClock))))
             }
@@ -75,8 +73,8 @@ impl KeySource {
         }
     }
 
-    /// Checks the source without the database. Fails if the provider cannot wrap and unwrap a key, or if the keys in a
-    /// file or text are not readable.
+    /// Checks the source without the database. Fails if the key provider cannot wrap and unwrap a key, or if the keys
+    /// in a file or text are not readable.
     pub(crate) fn check(&self) -> Result<(), NodeError> {
         match self {
             Self::Provider(provider) => provider.check().map_err(provider_error),
@@ -84,8 +82,8 @@ impl KeySource {
         }
     }
 
-    /// Reads the key-encryption keys of a database. Returns `None` if the key file is missing, or if the provider has
-    /// wrapped no key.
+    /// Reads the key-encryption keys of a database. Returns `None` if the key file is missing, or if the key provider
+    /// has wrapped no key.
     pub fn read_for(&self, database: &Database) -> Result<Option<Keyring>, NodeError> {
         match self {
             Self::Provider(_) => self.read(&database.wrapped_keks().map_err(database_error)?),
@@ -94,7 +92,7 @@ impl KeySource {
     }
 
     /// Reads the key-encryption keys. `wrapped` are the keys that providers have wrapped in the database. Returns
-    /// `None` if the key file is missing, or if the provider has wrapped no key.
+    /// `None` if the key file is missing, or if the key provider has wrapped no key.
     pub(crate) fn read(&self, wrapped: &[WrappedKek]) -> Result<Option<Keyring>, NodeError> {
         match self {
             Self::File(file) if is_missing(file) => Ok(None),
@@ -110,16 +108,16 @@ impl KeySource {
             }
             Self::Text(text) => {
                 let keyring = Keyring::parse(regular_file::without_mark(text));
-                keyring.map(Some).map_err(|fault| {
-                    NodeError::Keys(Failure::caused("SEALPOST_KEK is not a list of keys", fault))
-                })
+                keyring
+                    .map(Some)
+                    .map_err(|fault| NodeError::caused("SEALPOST_KEK is not a list of keys", fault))
             }
         }
     }
 
     /// Reads the key-encryption keys before the database is migrated. Creates a missing key file, like
-    /// [`Self::read_or_create`]. Returns `None` if the provider has wrapped no key. Such a key is created only after
-    /// the migration, because a new database has no table for wrapped keys.
+    /// [`Self::read_or_create`]. Returns `None` if the key provider has wrapped no key. Such a key is created only
+    /// after the migration, because a new database has no table for wrapped keys.
     pub(crate) fn read_before_migration(
         &self,
         database: &Database,
@@ -137,8 +135,8 @@ impl KeySource {
     }
 
     /// Reads the key-encryption keys for a database. If there is no key, creates a new key in a key file or wrapped by
-    /// the provider. Fails instead if a key has been used with the database, because a new key could not decrypt the
-    /// stored secrets.
+    /// the key provider. Fails instead if a key has been used with the database, because a new key could not decrypt
+    /// the stored secrets.
     pub(crate) fn read_or_create(&self, database: &Database) -> Result<Keyring, NodeError> {
         match (self.read_for(database)?, self) {
             (Some(keyring), _) => Ok(keyring),
@@ -167,11 +165,11 @@ impl KeySource {
         owners.dedup_by(|a, b| a.provider == b.provider);
         let owners: Vec<_> = owners.into_iter().map(|kek| kek.provider).collect();
         let place = if owners.is_empty() { "a key file".to_owned() } else { owners.join(", ") };
-        Err(NodeError::Keys(Failure::new(format!(
+        Err(NodeError::new(format!(
             "the provider {} has wrapped no key of this database, whose keys are in {place}: run `sealpost admin kek \
              move --to PROVIDER` first",
             self.describe()
-        ))))
+        )))
     }
 }
 
@@ -191,7 +189,7 @@ pub(crate) fn insert_new(
     version: u32,
     database: &Database,
 ) -> Result<bool, NodeError> {
-    let keyring = Keyring::generate(version).map_err(keys_error)?;
+    let keyring = Keyring::generate(version).map_err(NodeError::of)?;
     insert_wrapped(provider, &keyring, version, database)
 }
 
@@ -211,16 +209,16 @@ pub(crate) fn insert_wrapped(
 pub(crate) fn provider_error(error: ProviderError) -> NodeError {
     match error {
         ProviderError::Refused { .. } | ProviderError::Unreachable { .. } => {
-            NodeError::KeyProvider(Failure::of(error))
+            NodeError::key_provider(error)
         }
-        ProviderError::Wallet(error) => keys_error(error),
+        ProviderError::Wallet(error) => NodeError::of(error),
     }
 }
 
 fn no_keys() -> NodeError {
-    NodeError::Setting(Failure::new(
+    NodeError::new(
         "no key-encryption key is given: create one with `sealpost kek new > FILE` and give --kek-file FILE",
-    ))
+    )
 }
 
 /// Reads the key-encryption keys from an existing file.
@@ -238,7 +236,7 @@ pub(crate) fn parse_file(file: &Path, text: &str) -> Result<Keyring, NodeError> 
             "the key file {} is not a list of keys: restore it, or delete it if no server has ever used its database",
             file.display()
         );
-        NodeError::Keys(Failure::caused(message, fault))
+        NodeError::caused(message, fault)
     })
 }
 
@@ -256,10 +254,10 @@ pub(crate) fn refuse_used(file: &Path, database: &Database) -> Result<(), NodeEr
     // Looks for the file again. Another process may have created the file and used its key since the last look-up.
     if database.has_kek_mark().map_err(database_error)? && is_missing(file) {
         let name = database.file().map_or_else(String::new, |path| format!(" {}", path.display()));
-        return Err(NodeError::Keys(Failure::new(format!(
+        return Err(NodeError::new(format!(
             "the key file {} is missing, and the database{name} needs it: restore the key file",
             file.display(),
-        ))));
+        )));
     }
     Ok(())
 }
@@ -274,8 +272,7 @@ fn create(file: &Path) -> Result<(), NodeError> {
 pub(crate) fn create_with(file: &Path, lines: &str) -> Result<(), NodeError> {
     data_folder::create_parent(file)?;
     new_file::write(file, lines).map_err(|error| {
-        let message = format!("the key file {} cannot be written", file.display());
-        NodeError::Keys(Failure::caused(message, error))
+        NodeError::caused(format!("the key file {} cannot be written", file.display()), error)
     })
 }
 

@@ -80,8 +80,8 @@ impl AnonymousConnections {
         self.members.lock().by_age.len()
     }
 
-    /// Adds a new connection to the anonymous connections, as [`Membership::join`] does. Returns `None` for a trusted
-    /// proxy, whose connections are not limited.
+    /// Counts a new connection as anonymous (not authenticated yet), as [`Membership::join`] does. Returns `None` for a
+    /// trusted proxy, whose connections are not limited.
     pub(super) fn add(self: &Arc<Self>, peer: IpAddr) -> Option<Membership> {
         let peer = peer.to_canonical();
         if self.trusted_proxies.iter().any(|net| net.contains(&peer)) {
@@ -133,9 +133,9 @@ impl Members {
 }
 
 impl Membership {
-    /// Counts the connection as anonymous, as the newest. If the limit of the client's address is reached, closes the
-    /// oldest connection of this address. If the total limit is reached, closes the oldest connection of all. Returns
-    /// false and changes nothing if the connection counts already.
+    /// Counts the connection as the newest anonymous connection. If the limit of the client's address is reached,
+    /// closes the oldest connection of this address. If the total limit is reached, closes the oldest connection of
+    /// all. Returns false and changes nothing if the connection is counted already.
     pub(super) fn join(&mut self) -> bool {
         if self.number.is_some() {
             return false;

@@ -164,6 +164,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
             if self.framing.is_broken() && self.passable == 0 {
                 return Poll::Ready(Ok(()));
             }
+            if self.framing.is_until_close() && self.is_responded() {
+                // No request follows, so the connection ends, such as a WebSocket after the close frame of the server.
+                // Without this, the HTTP library would wait until the client has closed its side.
+                self.ending = Some(Ending::Responding(Vec::new()));
+                continue;
+            }
             if self.framing.is_complete() && self.passable == 0 {
                 if !self.may_begin_next() {
                     return self.poll_ahead(cx, buf);
@@ -202,8 +208,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
 
     /// Returns true if the response is written, and the connection stays open for the next request.
     fn may_begin_next(&self) -> bool {
-        let is_responded = self.response.stage() == ResponseStage::Complete;
-        is_responded && !self.is_write_blocked && !self.framing.is_last()
+        self.is_responded() && !self.framing.is_last()
+    }
+
+    /// Returns true if the response to the current request is written.
+    fn is_responded(&self) -> bool {
+        self.response.stage() == ResponseStage::Complete && !self.is_write_blocked
     }
 
     /// Passes at most `left` bytes of `held` to the HTTP library. Returns false if no byte was passed on, because the

@@ -29,8 +29,15 @@ impl<S> ProgressStream<S> {
         Self { stream, allowed, written_at: Instant::now(), alarm: Box::pin(sleep(allowed)) }
     }
 
-    /// Returns an error instead of `Pending` if no byte was written for the allowed time.
-    fn poll_alarm<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+    /// Returns `polled`, or an error instead of `Pending` if no byte was written for the allowed time.
+    fn or_alarm<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        polled: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if polled.is_ready() {
+            return polled;
+        }
         loop {
             ready!(self.alarm.as_mut().poll(cx));
             let ends_at = self.written_at + self.allowed;
@@ -46,14 +53,10 @@ impl<S> ProgressStream<S> {
         cx: &mut Context<'_>,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
-        match written {
-            Poll::Pending => self.poll_alarm(cx),
-            Poll::Ready(Ok(count)) if count > 0 => {
-                self.written_at = Instant::now();
-                written
-            }
-            Poll::Ready(_) => written,
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.written_at = Instant::now();
         }
+        self.or_alarm(cx, written)
     }
 }
 
@@ -63,10 +66,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for ProgressStream<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match pin!(&mut self.stream).poll_read(cx, buf) {
-            Poll::Pending => self.poll_alarm(cx),
-            read @ Poll::Ready(_) => read,
-        }
+        let read = pin!(&mut self.stream).poll_read(cx, buf);
+        self.or_alarm(cx, read)
     }
 }
 
@@ -94,16 +95,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ProgressStream<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match pin!(&mut self.stream).poll_flush(cx) {
-            Poll::Pending => self.poll_alarm(cx),
-            flushed @ Poll::Ready(_) => flushed,
-        }
+        let flushed = pin!(&mut self.stream).poll_flush(cx);
+        self.or_alarm(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match pin!(&mut self.stream).poll_shutdown(cx) {
-            Poll::Pending => self.poll_alarm(cx),
-            shut @ Poll::Ready(_) => shut,
-        }
+        let shut = pin!(&mut self.stream).poll_shutdown(cx);
+        self.or_alarm(cx, shut)
     }
 }

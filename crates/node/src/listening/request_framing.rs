@@ -10,36 +10,33 @@ use super::{
     request_head::{BodyFraming, RequestHead},
 };
 
-/// The current request of a connection, and the part of this request that is received next.
+/// The current request of a connection.
 #[derive(Debug)]
 pub(super) struct RequestFraming {
-    part: RequestPart,
+    /// The rest of the body. `None` if no byte was passed on, because the head is not complete.
+    body: Option<BodyFraming>,
     is_last: bool,
-}
-
-#[derive(Debug)]
-enum RequestPart {
-    /// No byte was passed on, because the head is not complete.
-    Head,
-    Chunked(ChunkedBody),
-    Length(u64),
-    UntilClose,
 }
 
 impl RequestFraming {
     /// Creates the framing of a request of which no byte was passed on.
     pub(super) fn new() -> Self {
-        Self { part: RequestPart::Head, is_last: false }
+        Self { body: None, is_last: false }
     }
 
     /// Returns true if all bytes of the request were passed on.
     pub(super) fn is_complete(&self) -> bool {
-        matches!(self.part, RequestPart::Length(0) | RequestPart::Chunked(ChunkedBody::End))
+        matches!(self.body, Some(BodyFraming::Length(0) | BodyFraming::Chunked(ChunkedBody::End)))
     }
 
     /// Returns true if the body cannot be read to its end, because its chunked coding is broken.
     pub(super) fn is_broken(&self) -> bool {
-        matches!(self.part, RequestPart::Chunked(ChunkedBody::Broken))
+        matches!(self.body, Some(BodyFraming::Chunked(ChunkedBody::Broken)))
+    }
+
+    /// Returns true if all further bytes of the connection belong to the request, as after a WebSocket handshake.
+    pub(super) fn is_until_close(&self) -> bool {
+        matches!(self.body, Some(BodyFraming::UntilClose))
     }
 
     /// Returns true if the connection closes after the response to this request.
@@ -51,28 +48,23 @@ impl RequestFraming {
     /// the HTTP library. Returns 0 while the head is incomplete, and an error if the head is invalid.
     pub(super) fn pass(&mut self, bytes: &mut [u8]) -> Result<usize, Problem> {
         let mut passed = 0;
-        if matches!(self.part, RequestPart::Head) {
+        if self.body.is_none() {
             let Some(RequestHead { length, body, is_last }) = RequestHead::parse(bytes)? else {
                 return Ok(0);
             };
-            self.is_last = is_last;
-            self.part = match body {
-                BodyFraming::Chunked => RequestPart::Chunked(ChunkedBody::START),
-                BodyFraming::Length(length) => RequestPart::Length(length),
-                BodyFraming::UntilClose => RequestPart::UntilClose,
-            };
+            (self.is_last, self.body) = (is_last, Some(body));
             passed = length;
         }
         let rest = bytes.get(passed..).unwrap_or_default();
-        let of_body = match &mut self.part {
-            RequestPart::Head => 0,
-            RequestPart::Chunked(body) => body.scan(rest),
-            RequestPart::Length(missing) => {
+        let of_body = match &mut self.body {
+            None => 0,
+            Some(BodyFraming::Chunked(body)) => body.scan(rest),
+            Some(BodyFraming::Length(missing)) => {
                 let count = usize::try_from(*missing).map_or(rest.len(), |all| all.min(rest.len()));
                 *missing = missing.saturating_sub(u64::try_from(count).unwrap_or(*missing));
                 count
             }
-            RequestPart::UntilClose => rest.len(),
+            Some(BodyFraming::UntilClose) => rest.len(),
         };
         Ok(passed.saturating_add(of_body))
     }

@@ -7,6 +7,8 @@ use actix_http::Uri;
 use httparse::{Error, Header, Request, Status};
 use sealpost_api::Problem;
 
+use super::chunked_body::ChunkedBody;
+
 /// The properties of a complete request head.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RequestHead {
@@ -17,10 +19,11 @@ pub(super) struct RequestHead {
     pub(super) is_last: bool,
 }
 
-/// The end of a request body.
+/// The part of a request body that is received next, which determines the end of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyFraming {
-    Chunked,
+    Chunked(ChunkedBody),
+    /// The number of bytes that are missing.
     Length(u64),
     /// All further bytes of the connection belong to the request: CONNECT, and upgrades to WebSocket.
     UntilClose,
@@ -158,7 +161,7 @@ impl<'a> HeadFields<'a> {
         let is_upgrade = self.is_websocket && self.wants_upgrade && !self.is_http_1_0;
         let ends_http = self.method == "CONNECT" || (self.method == "GET" && is_upgrade);
         match self.content_length {
-            _ if self.is_chunked => BodyFraming::Chunked,
+            _ if self.is_chunked => BodyFraming::Chunked(ChunkedBody::START),
             _ if has_none && ends_http => BodyFraming::UntilClose,
             length => BodyFraming::Length(length.unwrap_or(0)),
         }

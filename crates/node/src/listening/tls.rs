@@ -14,11 +14,7 @@ use rustls::{
 use sealpost_domain::Timestamp;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-use crate::{
-    error::{Failure, NodeError},
-    metrics, regular_file, secret_file,
-    settings::TlsFiles,
-};
+use crate::{error::NodeError, metrics, regular_file, secret_file, settings::TlsFiles};
 
 /// A TLS certificate with its private key and its period of validity.
 #[derive(Debug)]
@@ -67,7 +63,7 @@ impl ReloadableCertificate {
     pub(crate) fn config(self: &Arc<Self>) -> Result<ServerConfig, NodeError> {
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(|error| NodeError::Tls(Failure::caused("TLS cannot be configured", error)))?;
+            .map_err(|error| NodeError::caused("TLS cannot be configured", error))?;
         let resolver: Arc<Self> = Arc::clone(self);
         let mut config = builder.with_no_client_auth().with_cert_resolver(resolver);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -90,16 +86,16 @@ impl ServerCertificate {
     /// Rejects a certificate that is not valid yet or has expired.
     fn check(self, now: Timestamp) -> Result<Self, NodeError> {
         if now < self.not_before {
-            return Err(NodeError::Tls(Failure::new(format!(
+            return Err(NodeError::new(format!(
                 "the TLS certificate is not valid before {}: check the clock",
                 self.not_before
-            ))));
+            )));
         }
         if now > self.not_after {
-            return Err(NodeError::Tls(Failure::new(format!(
+            return Err(NodeError::new(format!(
                 "the TLS certificate expired on {}: replace both files",
                 self.not_after
-            ))));
+            )));
         }
         Ok(self)
     }
@@ -111,23 +107,20 @@ pub fn read(files: &TlsFiles, now: Timestamp) -> Result<ServerCertificate, NodeE
     let chain = read_certificates(&files.chain)?;
     let text = secret_file::read("the TLS key", &files.key)?;
     let key = PrivateKeyDer::from_pem_slice(text.as_bytes()).map_err(|error| {
-        NodeError::Tls(Failure::caused(
-            format!("{} contains no private key in PEM", files.key.display()),
-            error,
-        ))
+        NodeError::caused(format!("{} contains no private key in PEM", files.key.display()), error)
     })?;
     let leaf = chain.first().ok_or_else(|| no_certificate(&files.chain))?;
     let (not_before, not_after) = validity(leaf).ok_or_else(|| no_certificate(&files.chain))?;
     let certified = CertifiedKey::from_der(chain, key, &ring::default_provider());
     let certified = certified.map_err(|error| {
-        NodeError::Tls(Failure::caused(
+        NodeError::caused(
             format!(
                 "the TLS key {} does not belong to the first certificate in {}",
                 files.key.display(),
                 files.chain.display()
             ),
             error,
-        ))
+        )
     })?;
     ServerCertificate { certified: Arc::new(certified), not_before, not_after }.check(now)
 }
@@ -136,10 +129,9 @@ pub fn read(files: &TlsFiles, now: Timestamp) -> Result<ServerCertificate, NodeE
 fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NodeError> {
     let message = || format!("the certificate file {} cannot be read", file.display());
     let text = regular_file::read_text(file, CHAIN_BYTES_MAX)
-        .map_err(|error| NodeError::Tls(Failure::caused(message(), error)))?;
+        .map_err(|error| NodeError::caused(message(), error))?;
     let certificates = CertificateDer::pem_slice_iter(text.as_bytes()).collect::<Result<_, _>>();
-    let certificates: Vec<_> =
-        certificates.map_err(|error| NodeError::Tls(Failure::caused(message(), error)))?;
+    let certificates: Vec<_> = certificates.map_err(|error| NodeError::caused(message(), error))?;
     if certificates.is_empty() {
         return Err(no_certificate(file));
     }
@@ -147,7 +139,7 @@ fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NodeEr
 }
 
 fn no_certificate(file: &Path) -> NodeError {
-    NodeError::Tls(Failure::new(format!("{} contains no certificate in PEM", file.display())))
+    NodeError::new(format!("{} contains no certificate in PEM", file.display()))
 }
 
 /// Returns the start and the end of the certificate's validity; `None` if the certificate cannot be parsed.

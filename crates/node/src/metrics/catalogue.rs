@@ -25,50 +25,35 @@ pub(crate) enum Kind {
 /// All metrics in the order of their names.
 pub(crate) static CATALOGUE: [Metric; 38] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
-    of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
-    of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
-    of("process_resident_memory_bytes", Kind::Gauge, "Resident memory in bytes."),
-    of("process_start_time_seconds", Kind::Gauge, "Start time of the process, in unix time."),
-    of(
-        "sealpost_anonymous_connections",
-        Kind::Gauge,
-        "Connections of clients that have not authenticated.",
-    ),
-    of(
+    gauge("process_max_fds", "Maximum number of open file descriptors."),
+    gauge("process_open_fds", "Number of open file descriptors."),
+    gauge("process_resident_memory_bytes", "Resident memory in bytes."),
+    gauge("process_start_time_seconds", "Start time of the process, in unix time."),
+    gauge("sealpost_anonymous_connections", "Connections of clients that have not authenticated."),
+    counter(
         "sealpost_anonymous_connections_evicted_total",
-        Kind::Counter,
         "Connections closed in favour of newer ones before they authenticated.",
     ),
-    of("sealpost_body_memory_bytes", Kind::Gauge, "Memory of large request bodies in bytes."),
-    of(
-        "sealpost_breakers_open",
-        Kind::Gauge,
-        "Webhooks with an open circuit breaker. They get only probes.",
-    ),
-    of("sealpost_build_info", Kind::Gauge, "Always 1. The label has the version."),
-    of("sealpost_cache_entries", Kind::Gauge, "Number of entries, by cache."),
-    of("sealpost_cache_lookups_total", Kind::Counter, "Look-ups by cache and result: hit, miss."),
+    gauge("sealpost_body_memory_bytes", "Memory of large request bodies in bytes."),
+    gauge("sealpost_breakers_open", "Webhooks with an open circuit breaker. They get only probes."),
+    gauge("sealpost_build_info", "Always 1. The label has the version."),
+    gauge("sealpost_cache_entries", "Number of entries, by cache."),
+    counter("sealpost_cache_lookups_total", "Look-ups by cache and result: hit, miss."),
     of(
         "sealpost_commit_batch_size",
         Kind::Histogram(&SIZES),
         "Number of requests in one commit; each message of a send-batch counts.",
     ),
     of("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "Duration of a commit."),
-    of("sealpost_commit_failures_total", Kind::Counter, "Batches that were not stored."),
-    of(
+    counter("sealpost_commit_failures_total", "Batches that were not stored."),
+    gauge(
         "sealpost_commit_queue_bytes",
-        Kind::Gauge,
         "Memory of the sealed messages that wait for a commit or are being committed, in bytes.",
     ),
-    of("sealpost_commit_queue_depth", Kind::Gauge, "Requests that wait for a commit."),
-    of(
-        "sealpost_database_pool_connections",
-        Kind::Gauge,
-        "Connections by pool and state: busy, idle.",
-    ),
-    of(
+    gauge("sealpost_commit_queue_depth", "Requests that wait for a commit."),
+    gauge("sealpost_database_pool_connections", "Connections by pool and state: busy, idle."),
+    counter(
         "sealpost_database_pool_timeouts_total",
-        Kind::Counter,
         "Timeouts while waiting for a connection, by pool.",
     ),
     of(
@@ -76,16 +61,14 @@ pub(crate) static CATALOGUE: [Metric; 38] = [
         Kind::Histogram(&FAST),
         "Waiting time for a connection, by pool.",
     ),
-    of("sealpost_deliveries_held", Kind::Gauge, "Deliveries in memory, queued or in flight."),
-    of("sealpost_deliveries_in_flight", Kind::Gauge, "Attempts in flight."),
-    of(
+    gauge("sealpost_deliveries_held", "Deliveries in memory, queued or in flight."),
+    gauge("sealpost_deliveries_in_flight", "Attempts in flight."),
+    counter(
         "sealpost_deliveries_postponed_total",
-        Kind::Counter,
         "Deliveries released without an attempt, because the circuit breaker is open, memory has no room, or the webhook is disabled.",
     ),
-    of(
+    counter(
         "sealpost_deliveries_settled_total",
-        Kind::Counter,
         "Attempts by outcome: succeeded, retried, exhausted.",
     ),
     of(
@@ -93,56 +76,53 @@ pub(crate) static CATALOGUE: [Metric; 38] = [
         Kind::Histogram(&SLOW),
         "Duration of an attempt, with the look-up of the host name.",
     ),
-    of("sealpost_delivery_failures_total", Kind::Counter, "Failed attempts, by reason."),
+    counter("sealpost_delivery_failures_total", "Failed attempts, by reason."),
     of(
         "sealpost_http_request_duration_seconds",
         Kind::Histogram(&SLOW),
         "Duration of a request, by route.",
     ),
-    of("sealpost_http_requests_total", Kind::Counter, "Requests, by method, route and status."),
-    of(
-        "sealpost_last_commit_age_seconds",
-        Kind::Gauge,
-        "Time since the last durable commit of this node.",
-    ),
-    of(
+    counter("sealpost_http_requests_total", "Requests, by method, route and status."),
+    gauge("sealpost_last_commit_age_seconds", "Time since the last durable commit of this node."),
+    counter(
         "sealpost_limits_refused_total",
-        Kind::Counter,
         "Requests refused by a limit, by limit: account, address, second, minute, day, month.",
     ),
-    of(
+    gauge(
         "sealpost_oldest_snapshot_seconds",
-        Kind::Gauge,
         "Age of the oldest snapshot of another session, which keeps old row versions.",
     ),
-    of(
+    gauge(
         "sealpost_oldest_snapshot_transactions",
-        Kind::Gauge,
         "Number of transactions since the oldest snapshot of another session or slot.",
     ),
-    of(
+    counter(
         "sealpost_partition_changes_postponed_total",
-        Kind::Counter,
         "Changes of partitions left to a later turn of housekeeping, by table and reason: lock, rows.",
     ),
-    of("sealpost_refusals_total", Kind::Counter, "Refused requests, by code."),
-    of("sealpost_relay_connections", Kind::Gauge, "Connections of relays to this node."),
-    of(
+    counter("sealpost_refusals_total", "Refused requests, by code."),
+    gauge("sealpost_relay_connections", "Connections of relays to this node."),
+    gauge(
         "sealpost_revocation_journal_pending",
-        Kind::Gauge,
         "Acts that are not in the revocation journal yet.",
     ),
-    of(
+    counter(
         "sealpost_sends_total",
-        Kind::Counter,
         "Sends by outcome: stored, replayed, refused, stale (sealed again).",
     ),
-    of(
+    gauge(
         "sealpost_tls_certificate_not_after_seconds",
-        Kind::Gauge,
         "End of the certificate's validity, in unix time.",
     ),
 ];
+
+const fn counter(name: &'static str, help: &'static str) -> Metric {
+    of(name, Kind::Counter, help)
+}
+
+const fn gauge(name: &'static str, help: &'static str) -> Metric {
+    of(name, Kind::Gauge, help)
+}
 
 const fn of(name: &'static str, kind: Kind, help: &'static str) -> Metric {
     Metric { name, kind, help }

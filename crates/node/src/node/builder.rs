@@ -17,7 +17,7 @@ use super::{Node, reload::Reloader, serving, waiting::Waiting};
 use crate::{
     clock::SystemClock,
     composition::Components,
-    error::{Failure, NodeError},
+    error::{NodeError, NodeErrorKind},
     files::console::Console,
     listening::tls::ReloadableCertificate,
     metrics::Registry,
@@ -144,8 +144,8 @@ async fn start_with_keys(
     let (mut waiting, mut logged) = (None, None);
     let started = loop {
         match start_components(settings, base_url).await {
-            Err(NodeError::KeyProvider(reason)) if settings.keys.waits() => {
-                let reason = reason.to_string();
+            Err(error) if error.kind() == NodeErrorKind::KeyProvider && settings.keys.waits() => {
+                let reason = error.to_string();
                 if logged.as_ref() != Some(&reason) {
                     tracing::error!(
                         reason,
@@ -174,9 +174,8 @@ async fn start_components(
 ) -> Result<Arc<Components>, NodeError> {
     let (settings, base_url) = (Arc::clone(settings), base_url.clone());
     let started = web::block(move || Components::start(&settings, &base_url)).await;
-    let started = started.map_err(|error| {
-        NodeError::Start(Failure::caused("the start was interrupted by a panic", error))
-    })?;
+    let started = started
+        .map_err(|error| NodeError::caused("the start was interrupted by a panic", error))?;
     started.map(Arc::new)
 }
 
@@ -199,8 +198,7 @@ fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
         socket.listen(BACKLOG)?.into_std()
     };
     listen().map_err(|error: io::Error| {
-        let message = format!("{address} cannot be bound: {}", bind_advice(&error));
-        NodeError::Address(Failure::caused(message, error))
+        NodeError::caused(format!("{address} cannot be bound: {}", bind_advice(&error)), error)
     })
 }
 
@@ -216,9 +214,9 @@ pub fn bind_advice(error: &io::Error) -> &'static str {
 }
 
 fn local_address(socket: &TcpListener) -> Result<SocketAddr, NodeError> {
-    socket.local_addr().map_err(|error| {
-        NodeError::Start(Failure::caused("the address of a socket cannot be read", error))
-    })
+    socket
+        .local_addr()
+        .map_err(|error| NodeError::caused("the address of a socket cannot be read", error))
 }
 
 /// Time between two attempts to start while the key provider does not unwrap the keys.

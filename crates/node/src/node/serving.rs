@@ -8,7 +8,7 @@ use sealpost_api::{AdminState, ApiState, ConnectionProblems};
 use sealpost_web::{ConsoleState, WebState};
 
 use crate::{
-    error::{Failure, NodeError},
+    error::NodeError,
     listening::{self, AnonymousConnections, Bounds, RunningServer, tls::ReloadableCertificate},
     operations::{self, OperationsState},
     settings::{HttpSettings, Settings},
@@ -38,7 +38,7 @@ pub(super) fn serve_api(
     };
     let tls = certificate.map(ReloadableCertificate::config).transpose()?;
     let running = listening::serve(socket, tls, bounds, make)
-        .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))?;
+        .map_err(|error| NodeError::caused("the API cannot be served", error))?;
     Ok((running, pages))
 }
 
@@ -67,9 +67,8 @@ pub(super) fn serve_operations(
                 .configure(sealpost_web::console_routes(pages.clone())),
         }
     };
-    listening::serve(socket, None, bounds, make).map_err(|error| {
-        NodeError::Address(Failure::caused("the operations address cannot be served", error))
-    })
+    listening::serve(socket, None, bounds, make)
+        .map_err(|error| NodeError::caused("the operations address cannot be served", error))
 }
 
 /// Creates the set that limits the unauthenticated connections of a server.

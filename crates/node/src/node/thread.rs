@@ -11,10 +11,7 @@ use tokio::sync::oneshot;
 #[cfg(doc)]
 use super::Node;
 use super::builder::NodeBuilder;
-use crate::{
-    composition::Components,
-    error::{Failure, NodeError},
-};
+use crate::{composition::Components, error::NodeError};
 
 /// A node that runs on a thread of its own.
 ///
@@ -35,13 +32,11 @@ impl NodeBuilder {
         let (report, started) = mpsc::channel();
         let run = move || actix_rt::System::new().block_on(run(self, report, stopped));
         let thread = thread::Builder::new().name("sealpost-node".to_owned()).spawn(run).map_err(
-            |error| {
-                NodeError::Start(Failure::caused("the thread of the node cannot be started", error))
-            },
+            |error| NodeError::caused("the thread of the node cannot be started", error),
         )?;
-        let started = started.recv().map_err(|error| {
-            NodeError::Start(Failure::caused("the start was interrupted by a panic", error))
-        })?;
+        let started = started
+            .recv()
+            .map_err(|error| NodeError::caused("the start was interrupted by a panic", error))?;
         let (base_url, components) = started?;
         Ok(NodeThread { base_url, components, stop: Some(stop), thread: Some(thread) })
     }

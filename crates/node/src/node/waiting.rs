@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::serving::{anonymous_connections, bounds};
 use crate::{
     clock::SystemClock,
-    error::{Failure, NodeError},
+    error::NodeError,
     listening::{self, RunningServer, tls::ReloadableCertificate},
     settings::{
         ProviderName, Settings,
@@ -31,9 +31,7 @@ impl Waiting {
         (api, ops): (&TcpListener, Option<&TcpListener>),
         certificate: Option<&Arc<ReloadableCertificate>>,
     ) -> Result<Self, NodeError> {
-        let failed = |error: io::Error| {
-            NodeError::Address(Failure::caused("the addresses cannot be served", error))
-        };
+        let failed = |error: io::Error| NodeError::caused("the addresses cannot be served", error);
         let problems =
             || ConnectionProblems::new(base_url.as_str().to_owned(), Arc::new(SystemClock));
         let bounds = || bounds(settings, 1, anonymous_connections(settings), problems());

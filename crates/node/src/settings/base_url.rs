@@ -3,7 +3,7 @@
 use sealpost_domain::Did;
 use url::{Position, Url};
 
-use crate::error::{Failure, NodeError};
+use crate::error::NodeError;
 
 /// A public URL with the scheme http or https, without a trailing slash, and the DID derived from it.
 #[derive(Debug, Clone)]
@@ -20,10 +20,10 @@ impl BaseUrl {
         Self::parse(text).ok_or_else(|| {
             // A text with a user can contain a password, which the message must not repeat.
             let given = if text.contains('@') { String::new() } else { format!(" {text}") };
-            NodeError::Setting(Failure::new(format!(
+            NodeError::new(format!(
                 "--base-url{given} is not the URL of a service: give a URL such as https://seal.example.org, \
                  without user, query and fragment"
-            )))
+            ))
         })
     }
 

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::{HttpSettings, ProviderName, Settings, base_url::BaseUrl};
-use crate::error::{Failure, NodeError};
+use crate::error::NodeError;
 
 /// Checks all settings that depend on each other, and refuses useless values of zero.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
@@ -26,18 +26,18 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { listen, tls, behind_tls_proxy, .. } = &settings.http;
     // Checked here, because a conflict rule of the command-line parser would also reject `SEALPOST_BEHIND_TLS_PROXY=0`.
     if *behind_tls_proxy && tls.is_some() {
-        return Err(NodeError::Contradiction(Failure::new(
+        return Err(NodeError::contradiction(
             "give either --tls-cert or --behind-tls-proxy, not both",
-        )));
+        ));
     }
     if listen.ip().is_loopback() {
         return Ok(());
     }
     if settings.dev {
-        return Err(invalid("--dev is for loopback only: omit it, or listen on 127.0.0.1"));
+        return Err(NodeError::new("--dev is for loopback only: omit it, or listen on 127.0.0.1"));
     }
     if tls.is_none() && !behind_tls_proxy {
-        return Err(invalid(format!(
+        return Err(NodeError::new(format!(
             "{listen} is not loopback and would be served without TLS: give --tls-cert and --tls-key, put a TLS \
              proxy in front and give --behind-tls-proxy, or listen on 127.0.0.1"
         )));
@@ -54,12 +54,12 @@ fn check_ports(settings: &Settings) -> Result<(), NodeError> {
         |any: IpAddr, other: IpAddr| any.is_unspecified() && (any.is_ipv6() || other.is_ipv4());
     let (api, operations) = (listen.ip(), ops.ip());
     let is_same = api == operations || includes(api, operations) || includes(operations, api);
-    if listen.port() != 0 && listen.port() == ops.port() && is_same {
-        return Err(invalid(format!(
+    ensure(
+        listen.port() == 0 || listen.port() != ops.port() || !is_same,
+        format!(
             "--listen {listen} and --ops-listen {ops} are one address: give one of them another port"
-        )));
-    }
-    Ok(())
+        ),
+    )
 }
 
 /// Rejects zero for settings with which a server would start, but then refuse each request, delete each envelope before
@@ -77,34 +77,28 @@ fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
         ("--retention", service.retention.is_zero(), "30d"),
         ("--tls-handshake-timeout", http.tls_handshake_timeout.is_zero(), "5s"),
     ];
-    match settings.into_iter().find(|(_, is_zero, _)| *is_zero) {
-        Some((setting, _, example)) => {
-            Err(invalid(format!("{setting} must not be 0: give a value such as {example}")))
-        }
-        None => Ok(()),
-    }
+    settings.into_iter().try_for_each(|(setting, is_zero, example)| {
+        ensure(!is_zero, format!("{setting} must not be 0: give a value such as {example}"))
+    })
 }
 
 /// Rejects numbers of threads with which the HTTP library ends the process.
 fn check_workers(settings: &Settings) -> Result<(), NodeError> {
-    let max = HttpSettings::WORKERS_MAX;
-    match settings.http.workers {
-        Some(workers) if workers == 0 || workers > max => {
-            Err(invalid(format!("--workers must be from 1 to {max}, not {workers}")))
-        }
-        Some(_) | None => Ok(()),
-    }
+    let (max, workers) = (HttpSettings::WORKERS_MAX, settings.http.workers.unwrap_or(1));
+    ensure(
+        (1..=max).contains(&workers),
+        format!("--workers must be from 1 to {max}, not {workers}"),
+    )
 }
 
 /// Requires an operations address if the key provider is a quorum: operators send the shares of its key to this
 /// address.
 fn check_quorum(settings: &Settings) -> Result<(), NodeError> {
-    match (&settings.keys.provider, settings.http.ops_listen) {
-        (Some(ProviderName::Quorum(_)), None) => Err(invalid(
-            "a quorum gets its shares at the operations address: omit --ops-listen off",
-        )),
-        (_, _) => Ok(()),
-    }
+    let is_quorum = matches!(settings.keys.provider, Some(ProviderName::Quorum(_)));
+    ensure(
+        !is_quorum || settings.http.ops_listen.is_some(),
+        "a quorum gets its shares at the operations address: omit --ops-listen off",
+    )
 }
 
 /// Requires an operations address if the console is on. If this address is not on loopback, requires an HTTPS URL,
@@ -114,7 +108,7 @@ fn check_console(settings: &Settings) -> Result<(), NodeError> {
     let is_https =
         |url: &String| BaseUrl::parse(url).is_some_and(|url| url.as_str().starts_with("https://"));
     if console.url.as_ref().is_some_and(|url| !is_https(url)) {
-        return Err(invalid(
+        return Err(NodeError::new(
             "--console-url must be an HTTPS URL, such as https://ops.example, without user, query and fragment",
         ));
     }
@@ -122,11 +116,11 @@ fn check_console(settings: &Settings) -> Result<(), NodeError> {
         return Ok(());
     }
     match settings.http.ops_listen {
-        None => Err(invalid(
+        None => Err(NodeError::new(
             "--console-password-file needs the operations address: omit --ops-listen off",
         )),
         Some(address) if !address.ip().is_loopback() && console.url.is_none() => {
-            Err(invalid(format!(
+            Err(NodeError::new(format!(
                 "the console at {address} would be served without TLS: listen on 127.0.0.1, or put a TLS proxy in \
                  front of the operations address and give its URL with --console-url"
             )))
@@ -138,26 +132,24 @@ fn check_console(settings: &Settings) -> Result<(), NodeError> {
 /// Requires `trusted_proxies` behind a TLS proxy. Without client addresses from the proxy, all clients share the rate
 /// limits of one address.
 fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
-    if settings.http.behind_tls_proxy && settings.api.trusted_proxies.is_none() {
-        return Err(invalid(
-            "--behind-tls-proxy needs --trusted-proxy: give the network of the proxy, such as --trusted-proxy \
-             10.0.0.5, or --trusted-proxy none if the proxy names no client addresses; all clients then share the \
-             rate limits of one address",
-        ));
-    }
-    Ok(())
+    ensure(
+        !settings.http.behind_tls_proxy || settings.api.trusted_proxies.is_some(),
+        "--behind-tls-proxy needs --trusted-proxy: give the network of the proxy, such as --trusted-proxy \
+         10.0.0.5, or --trusted-proxy none if the proxy names no client addresses; all clients then share the \
+         rate limits of one address",
+    )
 }
 
 /// Requires that the limit of anonymous connections is lower than the limit of connections per worker. Then anonymous
 /// connections alone cannot fill a worker and exclude authenticated clients.
 fn check_connections(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { max_connections, max_anonymous_connections, .. } = settings.http;
-    if max_anonymous_connections >= max_connections {
-        return Err(invalid(format!(
+    ensure(
+        max_anonymous_connections < max_connections,
+        format!(
             "--max-anonymous-connections must be less than --max-connections, which is {max_connections}"
-        )));
-    }
-    Ok(())
+        ),
+    )
 }
 
 /// Requires that a delivery's lease is longer than a webhook request can take. If the lease ended during the request,
@@ -165,26 +157,26 @@ fn check_connections(settings: &Settings) -> Result<(), NodeError> {
 fn check_lease(settings: &Settings) -> Result<(), NodeError> {
     let webhooks = &settings.webhooks.dispatcher;
     let least = webhooks.timeout.saturating_add(LEASE_MARGIN);
-    if webhooks.timeout.is_zero() || webhooks.lease < least {
-        return Err(invalid(format!(
+    ensure(
+        !webhooks.timeout.is_zero() && webhooks.lease >= least,
+        format!(
             "--webhook-lease must be at least {} (--webhook-timeout, which must not be 0, plus 10 s)",
             humantime::format_duration(least)
-        )));
-    }
-    Ok(())
+        ),
+    )
 }
 
 /// Requires that the connection timeout is longer than the body timeout. With a shorter connection timeout, the
 /// connection of a client that sends a body slowly would be closed without an error response.
 fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     let body_timeout = settings.api.body_timeout;
-    if settings.http.connection_timeout <= body_timeout {
-        return Err(invalid(format!(
+    ensure(
+        settings.http.connection_timeout > body_timeout,
+        format!(
             "--connection-timeout must be longer than --body-timeout, which is {}",
             humantime::format_duration(body_timeout)
-        )));
-    }
-    Ok(())
+        ),
+    )
 }
 
 /// Requires that the memory for request bodies is at least the maximum size of one body, in total and for each account.
@@ -194,18 +186,18 @@ fn check_body_memory(settings: &Settings) -> Result<(), NodeError> {
         ("--body-memory", api.body_memory),
         ("--body-memory-per-account", api.body_memory_per_account),
     ] {
-        if bytes < api.max_body_bytes {
-            return Err(invalid(format!(
-                "{setting} must be at least --max-body-bytes, which is {}",
-                api.max_body_bytes
-            )));
-        }
+        let least = api.max_body_bytes;
+        ensure(
+            bytes >= least,
+            format!("{setting} must be at least --max-body-bytes, which is {least}"),
+        )?;
     }
     Ok(())
 }
 
-fn invalid(message: impl Into<String>) -> NodeError {
-    NodeError::Setting(Failure::new(message))
+/// Fails with this message if a setting is not right.
+fn ensure(is_right: bool, message: impl Into<String>) -> Result<(), NodeError> {
+    if is_right { Ok(()) } else { Err(NodeError::new(message)) }
 }
 
 /// Minimum time between the timeout of a webhook request and the end of the delivery's lease. In this time, the outcome
@@ -255,17 +247,13 @@ mod tests {
 
     #[test]
     fn a_number_of_workers_that_the_http_library_does_not_support_is_refused() {
-        let with = |workers| {
+        for (workers, is_right) in [(1, true), (512, true), (0, false), (513, false)] {
             let mut settings = Settings::default();
             settings.http.workers = Some(workers);
-            check(&settings)
-        };
-        for workers in [1, 512] {
-            with(workers).unwrap();
-        }
-        for workers in [0, 513] {
-            let fault = with(workers).unwrap_err().with_causes();
-            assert!(fault.contains("--workers must be from 1 to 512"), "{fault}");
+            let fault = check(&settings).err().map(|fault| fault.with_causes());
+            assert_eq!(fault.is_none(), is_right, "{workers}: {fault:?}");
+            let is_named = |it: &str| it.contains("--workers must be from 1 to 512");
+            assert!(fault.as_deref().is_none_or(is_named), "{workers}: {fault:?}");
         }
     }
 

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 use crate::{
-    error::{Failure, NodeError},
+    error::NodeError,
     files::{new_file, regular_file, secret_file},
 };
 
@@ -31,10 +31,10 @@ impl WitnessState {
         owned_file::create_folder(folder).map_err(|error| unusable(folder, error))?;
         let lock = regular_file::try_lock(&folder.join("lock"));
         let Some(lock) = lock.map_err(|error| unusable(folder, error))? else {
-            return Err(NodeError::Start(Failure::new(format!(
+            return Err(NodeError::new(format!(
                 "another witness is running on {}: stop it, or give this witness another --folder",
                 folder.display()
-            ))));
+            )));
         };
         let ed25519 = WitnessKey::new(name, &*secret(&folder.join("key"))?);
         let ml_dsa_44 = WitnessKey::ml_dsa_44(name, &*secret(&folder.join("ml-dsa-44.key"))?);
@@ -78,8 +78,10 @@ fn secret(file: &Path) -> Result<Zeroizing<[u8; 32]>, NodeError> {
     let text = secret_file::read("the key of the witness", file)?;
     let mut secret = Zeroizing::new([0; 32]);
     hex::decode_to_slice(text.trim(), &mut secret[..]).map_err(|error| {
-        let message = format!("{} is no key: expected 64 hexadecimal digits", file.display());
-        NodeError::Keys(Failure::caused(message, error))
+        NodeError::caused(
+            format!("{} is no key: expected 64 hexadecimal digits", file.display()),
+            error,
+        )
     })?;
     Ok(secret)
 }
@@ -92,12 +94,11 @@ fn create_key(file: &Path) -> Result<(), NodeError> {
 }
 
 fn name_fault(fault: KeyFault) -> NodeError {
-    NodeError::Setting(Failure::caused("the name of the witness is invalid", fault))
+    NodeError::caused("the name of the witness is invalid", fault)
 }
 
 fn unusable(path: &Path, cause: io::Error) -> NodeError {
-    let message = format!("{} cannot be used by the witness", path.display());
-    NodeError::File(Failure::caused(message, cause))
+    NodeError::caused(format!("{} cannot be used by the witness", path.display()), cause)
 }
 
 /// Maximum size in bytes of a stored note, which contains a checkpoint with the signatures of the log and of the

@@ -201,7 +201,7 @@ const LINE_LEN_MAX: usize = 55;
 
 #[cfg(test)]
 impl Keyring {
-    /// Returns a keyring of these versions. Each key is 32 times a byte.
+    /// Returns a keyring of these versions. Each key repeats one byte 32 times.
     pub(super) fn of_bytes(keys: &[(u32, u8)]) -> Self {
         Self::of_keys(keys.iter().map(|(version, byte)| (*version, Zeroizing::new([*byte; 32]))))
     }

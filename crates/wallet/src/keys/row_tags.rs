@@ -1,5 +1,8 @@
-//! Authenticates rows of the database with HMAC-SHA256. Each HMAC key is derived from one version of the key-encryption
-//! key. The tag of a row is this version (32 bits, big endian), followed by the 32 bytes of the HMAC.
+//! Authenticates rows of the database and the sessions of operators with HMAC-SHA256. Each HMAC key is derived from one
+//! version of the key-encryption key.
+//!
+//! The tag of a row is this version (32 bits, big endian), followed by the 32 bytes of the HMAC. Every node with the
+//! same key file computes the same code of a session, so a session of an operator needs no row in the database.
 
 use sealpost_domain::ports::{RowAuthenticator, StoreError};
 use subtle::ConstantTimeEq as _;
@@ -8,6 +11,17 @@ use super::{derivation, keyring::Keyring};
 use crate::{WalletError, keyed_hash};
 
 impl Keyring {
+    /// Computes the authentication code of an operator's session. `parts` are byte strings that describe the session.
+    /// The code is an HMAC, whose key is derived from the key-encryption key of this version.
+    pub fn authenticate_operator_session(
+        &self,
+        version: u32,
+        parts: &[&[u8]],
+    ) -> Result<[u8; 32], WalletError> {
+        let key = derivation::operator_session_seed(&*self.require(version)?)?;
+        keyed_hash(&key, parts)
+    }
+
     fn code(
         &self,
         version: u32,
@@ -53,6 +67,20 @@ fn missing(error: WalletError) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_code_of_a_session_depends_on_the_key_and_on_each_part() {
+        let keyring = Keyring::of_bytes(&[(1, 1), (2, 2)]);
+        let code = |version, parts: &[&[u8]]| {
+            keyring.authenticate_operator_session(version, parts).unwrap()
+        };
+        let first = code(1, &[b"ab", b"c"]);
+        assert_eq!(first, code(1, &[b"ab", b"c"]));
+        for other in [code(2, &[b"ab", b"c"]), code(1, &[b"a", b"bc"]), code(1, &[b"abc"])] {
+            assert_ne!(first, other);
+        }
+        assert!(keyring.authenticate_operator_session(3, &[]).is_err());
+    }
 
     #[test]
     fn a_tag_belongs_to_one_table_one_row_and_one_key() {

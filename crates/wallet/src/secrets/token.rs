@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 
 use crate::{WalletError, entropy};
 
-macro_rules! bearer_secret {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+macro_rules! bearer_secrets {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal,)*) => {$(
         $(#[$doc])*
         pub struct $name(Zeroizing<String>);
 
@@ -49,39 +49,23 @@ macro_rules! bearer_secret {
                 f.write_str(concat!(stringify!($name), "(..)"))
             }
         }
-    };
+    )*};
 }
 
-bearer_secret!(
+bearer_secrets! {
     /// The id of one form on a page of the dashboard. A form that a browser sends twice is recognised by this id.
-    FormId,
-    "fm_"
-);
-bearer_secret!(
+    FormId = "fm_",
     /// An invite: the secret with which a user may create an account if sign-up requires an invite.
-    InviteSecret,
-    "inv_"
-);
-bearer_secret!(
+    InviteSecret = "inv_",
     /// An API token, which authenticates requests of one API key until it expires.
-    KeyToken,
-    "kt_"
-);
-bearer_secret!(
+    KeyToken = "kt_",
     /// The login secret of an account, which a client exchanges for a session token.
-    LoginSecret,
-    "ls_"
-);
-bearer_secret!(
+    LoginSecret = "ls_",
     /// The recovery code of an account, which replaces a lost login secret.
-    RecoveryCode,
-    "rc_"
-);
-bearer_secret!(
+    RecoveryCode = "rc_",
     /// The bearer token of a session, which authenticates requests of an account until it expires.
-    SessionToken,
-    "st_"
-);
+    SessionToken = "st_",
+}
 
 impl SessionToken {
     /// Derives the CSRF token for the HTML forms of a session. The CSRF token does not reveal the session token.

@@ -24,7 +24,6 @@ use crate::local_fault::LocalFault;
 pub(crate) struct GuardedConnector {
     pub(crate) policy: AddressPolicy,
     pub(crate) resolver: Rc<dyn NameResolver>,
-    pub(crate) connect_timeout: Duration,
 }
 
 /// The reason for a failed connection.
@@ -48,7 +47,7 @@ impl GuardedConnector {
     pub(crate) async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
         let ips = self.resolve(host).await?;
         let ips = self.policy.dialable(ips).ok_or(ConnectFailure::BlockedAddress)?;
-        let dialed = timeout(self.connect_timeout, dial(alternating(ips), port)).await;
+        let dialed = timeout(CONNECT_TIMEOUT, dial(alternating(ips), port)).await;
         let stream = dialed.map_err(|_elapsed| ConnectFailure::Timeout)??;
         let peer = stream.peer_addr().map_err(ConnectFailure::Tcp)?;
         if self.policy.allows(peer.ip()) { Ok(stream) } else { Err(ConnectFailure::BlockedAddress) }
@@ -115,6 +114,8 @@ fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure
     }
 }
 
+/// Maximum time to open a TCP connection to a target.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after which the attempt at the next address starts, while the earlier attempts continue.
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 

@@ -17,7 +17,7 @@ pub struct AddressPolicy {
 }
 
 impl AddressPolicy {
-    /// Returns those of the `ips` of a host to which a connection may be attempted. `None` if one of them is forbidden.
+    /// Returns the addresses of a host, from `ips`, that may be connected to. `None` if one of them is forbidden.
     pub(crate) fn dialable(&self, mut ips: Vec<IpAddr>) -> Option<Vec<IpAddr>> {
         // Ignores NAT64 addresses if the host also has IPv4 addresses. Name servers with DNS64 add a NAT64 address to
         // such hosts.

@@ -12,11 +12,7 @@ use std::{
 };
 
 use actix_rt::time::{interval, timeout};
-use sealpost_domain::{
-    Clock, LeasedDelivery, Timestamp, WebhookId,
-    ports::{EventSigner, Relays as _},
-};
-use sealpost_wallet::Keyring;
+use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::Relays as _};
 use tokio::{
     sync::mpsc::UnboundedReceiver,
     task::{Id, JoinSet},
@@ -24,21 +20,21 @@ use tokio::{
 
 use self::attempt_span::AttemptSpan;
 use super::{
-    outcome_message::OutcomeMessage,
+    outcome_writer::OutcomeMessage,
     shared_state::SharedState,
     worker_inboxes::{TargetRefresh, WorkerMessage},
 };
 use crate::{
-    circuit_breaker::{deferral::Deferral, target_health::HealthSign},
+    circuit_breaker::HealthSign,
     http::{client::ClientFactory, sender_cache::SenderCache},
+    local_fault::Unsent,
     queue::{
         fair_queue::Slot,
-        release_batch::HeldDelivery,
+        release_batch::{HeldDelivery, RELEASE_BATCH_MAX},
         target_queues::{QueueCounts, TargetQueues},
     },
     retry::attempt_report::AttemptReport,
-    settings::Settings,
-    unsent::Unsent,
+    settings::{KEEP_ALIVE, SENDERS_MAX},
 };
 
 /// The result and the duration of an ended attempt. [`Unsent`] means that the attempt could not be made, and is not
@@ -69,22 +65,10 @@ struct RunningAttempt {
     span: Option<AttemptSpan>,
 }
 
-/// A delivery whose attempt could not be started, with its concurrency slot.
-struct Unstarted {
-    delivery: LeasedDelivery,
-    slot: Slot,
-    /// Time at which the delivery is due again.
-    due_at: Timestamp,
-}
-
-/// The settings and shared objects of one delivery worker.
+/// The shared objects and channels of one delivery worker.
 pub(super) struct WorkerContext {
     /// Index of this worker in shared lists that have one entry for each worker.
     pub(super) index: usize,
-    pub(super) settings: Arc<Settings>,
-    pub(super) keyring: Arc<Keyring>,
-    pub(super) signer: Option<Arc<dyn EventSigner>>,
-    pub(super) clock: Arc<dyn Clock>,
     pub(super) shared: Arc<SharedState>,
     pub(super) inbox: UnboundedReceiver<WorkerMessage>,
     pub(super) outcomes: mpsc::Sender<OutcomeMessage>,
@@ -92,10 +76,10 @@ pub(super) struct WorkerContext {
 
 impl DeliveryWorker {
     pub(super) fn new(context: WorkerContext, clients: ClientFactory) -> Self {
-        let bounds = &context.settings.bounds;
+        let SharedState { settings, host_rates, .. } = &*context.shared;
         Self {
-            targets: TargetQueues::new(&context.settings, Arc::clone(&context.shared.host_rates)),
-            senders: SenderCache::new(bounds.senders_max, bounds.keep_alive),
+            targets: TargetQueues::new(settings, Arc::clone(host_rates)),
+            senders: SenderCache::new(SENDERS_MAX, KEEP_ALIVE),
             context,
             clients,
             attempts: JoinSet::new(),
@@ -130,7 +114,8 @@ impl DeliveryWorker {
     }
 
     fn accept(&mut self, deliveries: Vec<LeasedDelivery>) {
-        let (capacity, now) = (&self.context.shared.capacity, self.context.clock.now());
+        let SharedState { capacity, clock, .. } = &*self.context.shared;
+        let now = clock.now();
         let mut has_refused = false;
         for delivery in deliveries {
             has_refused |= !self.targets.push(delivery, capacity.free(), now);
@@ -144,12 +129,12 @@ impl DeliveryWorker {
     }
 
     fn reconnect(&mut self, relays: &[WebhookId]) {
-        self.targets.reconnect(relays, self.context.clock.now());
+        self.targets.reconnect(relays, self.context.shared.clock.now());
         self.expedite();
     }
 
     fn disconnect(&mut self, relays: &[WebhookId]) {
-        self.targets.disconnect(relays, self.context.clock.now());
+        self.targets.disconnect(relays, self.context.shared.clock.now());
         self.expedite();
     }
 
@@ -165,7 +150,7 @@ impl DeliveryWorker {
     /// Replaces targets that were read again. Returns the queued deliveries of deleted, disabled and paused webhooks to
     /// the database. Requests in flight continue.
     fn refresh(&mut self, TargetRefresh { active, inactive, read_at }: TargetRefresh) {
-        let now = self.context.clock.now();
+        let now = self.context.shared.clock.now();
         for target in active {
             self.targets.refresh(&Arc::new(target), read_at, now);
         }
@@ -176,20 +161,20 @@ impl DeliveryWorker {
     }
 
     fn report_aging_targets(&self) {
-        let now = self.context.clock.now();
+        let now = self.context.shared.clock.now();
         self.context.shared.aging_targets.lock().extend(self.targets.targets_to_refresh(now));
     }
 
     fn start_attempts(&mut self) {
         // Releases a full batch to the database now, because deliveries that wait for their release use memory. A
         // smaller batch waits for `maintain`, which runs every second.
-        if self.targets.to_release() >= self.context.settings.bounds.release_batch_max {
+        if self.targets.to_release() >= RELEASE_BATCH_MAX {
             self.release_deferred();
         }
         if self.context.shared.shutdown.is_raised() {
             return;
         }
-        let now = self.context.clock.now();
+        let now = self.context.shared.clock.now();
         while let Some((delivery, slot)) = self.targets.next_delivery(now) {
             let target = delivery.target.webhook_id;
             if delivery.target.is_relay() && !self.context.shared.relays.is_connected(&target) {
@@ -197,23 +182,18 @@ impl DeliveryWorker {
                 self.await_relay(delivery);
                 continue;
             }
-            if let Some(Unstarted { delivery, slot, due_at }) = self.start_attempt(delivery, slot) {
-                let now = self.context.clock.now();
-                self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
-                self.senders.mark_used(target);
-                self.targets.release(delivery, Deferral::until(due_at));
-            }
+            self.start_attempt(delivery, slot);
         }
         self.release_to_relays();
     }
 
     fn maintain(&mut self) {
-        let now = self.context.clock.now();
-        self.targets.remove_expired(now.plus(self.context.settings.lease_min()), now);
+        let now = self.context.shared.clock.now();
+        self.targets.remove_expired(now.plus(self.context.shared.settings.lease_min()), now);
         self.targets.retry_hosts();
         self.senders.evict_idle();
         self.release_deferred();
-        self.targets.schedule_probes(self.context.clock.now());
+        self.targets.schedule_probes(self.context.shared.clock.now());
         self.expedite();
         self.set_gauges(self.targets.counts());
     }
@@ -231,7 +211,7 @@ impl DeliveryWorker {
                 self.accept(deliveries);
             }
         }
-        let drain = self.context.settings.drain;
+        let drain = self.context.shared.settings.drain;
         let finished = timeout(drain, async {
             while let Some(finished) = self.attempts.join_next_with_id().await {
                 self.finish(finished);

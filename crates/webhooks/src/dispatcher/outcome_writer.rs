@@ -8,17 +8,36 @@ use std::{
 
 use sealpost_domain::{
     AttemptResult, Timestamp,
-    ports::{Outbox, StoreError},
+    ports::{ExpeditedDelivery, StoreError},
 };
 
-use super::{outage_log::OutageLog, outcome_message::OutcomeMessage, shared_state::SharedState};
-use crate::{queue::release_batch::ReleaseBatch, settings::Settings};
+use super::{outage_log::OutageLog, shared_state::SharedState};
+use crate::queue::release_batch::{RELEASE_BATCH_MAX, ReleaseBatch};
+
+/// A database change that a delivery worker requests.
+pub(super) enum OutcomeMessage {
+    /// Returns deliveries to the database, because their [relays](crate::relay) have no connection to this node. A node
+    /// with a connection may claim them from `due_at` on.
+    AwaitRelay(ReleaseBatch),
+    Expedite(Vec<ExpeditedDelivery>),
+    Record(AttemptResult),
+    Release(ReleaseBatch),
+}
 
 pub(super) struct OutcomeWriter {
-    pub(super) settings: Arc<Settings>,
     pub(super) inbox: Receiver<OutcomeMessage>,
-    pub(super) outbox: Arc<dyn Outbox>,
     pub(super) shared: Arc<SharedState>,
+}
+
+impl OutcomeMessage {
+    /// Returns the number of deliveries that are no longer in memory after this message has been processed.
+    pub(super) fn deliveries(&self) -> usize {
+        match self {
+            Self::Expedite(_) => 0,
+            Self::Record(_) => 1,
+            Self::AwaitRelay(batch) | Self::Release(batch) => batch.held.len(),
+        }
+    }
 }
 
 impl OutcomeWriter {
@@ -27,15 +46,14 @@ impl OutcomeWriter {
         let mut outages =
             ["record outcomes", "release", "release to relays", "expedite"].map(OutageLog::new);
         let [recording, releasing, awaiting, expediting] = &mut outages;
-        let bounds = &self.settings.bounds;
         while let Ok(first) = self.inbox.recv() {
             // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
-            self.shared.shutdown.sleep(bounds.outcome_linger);
+            self.shared.shutdown.sleep(LINGER);
             let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
             // When the connection of a relay ends, its deliveries arrive in several messages. One transaction returns
             // them all.
             let mut awaits: Option<ReleaseBatch> = None;
-            let others = self.inbox.try_iter().take(bounds.outcome_batch_max.saturating_sub(1));
+            let others = self.inbox.try_iter().take(OUTCOMES_MAX - 1);
             for message in std::iter::once(first).chain(others) {
                 match message {
                     OutcomeMessage::AwaitRelay(batch) => match &mut awaits {
@@ -54,17 +72,17 @@ impl OutcomeWriter {
             }
             // If the database fails, any node can claim the deliveries of a release at the end of their leases.
             for ReleaseBatch { held, due_at } in releases {
-                releasing.record(self.outbox.release(&held, due_at));
+                releasing.record(self.shared.outbox.release(&held, due_at));
                 self.shared.capacity.release(held.len());
             }
             if let Some(ReleaseBatch { held, due_at }) = awaits {
-                awaiting.record(self.outbox.await_relay(&held, due_at));
+                awaiting.record(self.shared.outbox.await_relay(&held, due_at));
                 self.shared.capacity.release(held.len());
             }
             // Expedites last, because a delivery must be released before it can become due earlier. If the database
             // fails, the due times stay unchanged.
-            for batch in expedited.chunks(bounds.release_batch_max.max(1)) {
-                expediting.record(self.outbox.expedite(batch));
+            for batch in expedited.chunks(RELEASE_BATCH_MAX) {
+                expediting.record(self.shared.outbox.expedite(batch));
             }
         }
     }
@@ -73,7 +91,7 @@ impl OutcomeWriter {
     /// [`record_unlogged`](Self::record_unlogged), except during a shutdown.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
-            match self.outbox.record_outcomes(batch, self.settings.failing_max) {
+            match self.shared.outbox.record_outcomes(batch, FAILING_MAX) {
                 Ok(()) => return outage.record_success(),
                 // The same batch would fail again. Splits the batch in halves, to separate the faulty outcome from the
                 // others.
@@ -102,7 +120,7 @@ impl OutcomeWriter {
     /// be the reason for the refusal.
     fn record_refused(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let bare: Vec<_> = batch.iter().map(AttemptResult::without_text).collect();
-        match self.outbox.record_outcomes(&bare, self.settings.failing_max) {
+        match self.shared.outbox.record_outcomes(&bare, FAILING_MAX) {
             Ok(()) => outage.record_success(),
             Err(_) => self.record_unlogged(batch, outage),
         }
@@ -112,13 +130,13 @@ impl OutcomeWriter {
     /// postpones the deliveries to [`postponed_to`]. A delivery that is not postponed would be sent again at the end of
     /// each lease.
     fn record_unlogged(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
-        let Err(error) = self.outbox.record_unlogged(batch) else {
+        let Err(error) = self.shared.outbox.record_unlogged(batch) else {
             tracing::debug!(outcomes = batch.len(), "outcomes are recorded only in the queue");
             return;
         };
         outage.record_failure(&error);
         let postpone = |result: &AttemptResult| {
-            self.outbox.release(&[(result.id, result.lease)], postponed_to(result))
+            self.shared.outbox.release(&[(result.id, result.lease)], postponed_to(result))
         };
         // Stops at the first error, because calls to an unavailable database may fail slowly.
         if let Err(error) = batch.iter().try_for_each(postpone) {
@@ -143,6 +161,13 @@ fn postponed_to(result: &AttemptResult) -> Timestamp {
     result.at.plus(age.clamp(UNRECORDED_PAUSE_MIN, UNRECORDED_PAUSE_MAX))
 }
 
+/// Maximum number of messages whose outcomes one transaction records.
+const OUTCOMES_MAX: usize = 512;
+/// Time to wait for more outcomes of attempts before a transaction starts. If the process is killed during this time,
+/// the outcomes are lost and the deliveries are attempted again.
+const LINGER: Duration = Duration::from_millis(10);
+/// Time after which a webhook is disabled if all its attempts have failed during this time.
+const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// Bounds of the pause before the next attempt of a delivery whose outcome cannot be recorded.
 const UNRECORDED_PAUSE_MIN: Duration = Duration::from_mins(5);
 const UNRECORDED_PAUSE_MAX: Duration = Duration::from_hours(24);
@@ -157,7 +182,13 @@ mod tests {
     use sealpost_domain::{DeliveryId, LeasedDelivery, Outcome, ReceiverResponse};
 
     use super::*;
-    use crate::tests::memory_outbox::{MemoryOutbox, NOW, delivery};
+    use crate::{
+        dispatcher::Dependencies,
+        tests::{
+            fixture::{dependencies, settings},
+            memory_outbox::{MemoryOutbox, NOW, delivery},
+        },
+    };
 
     /// Returns the result of a successful attempt, with a text of the receiver.
     fn success(held: &LeasedDelivery, at: Timestamp) -> AttemptResult {
@@ -180,8 +211,6 @@ mod tests {
         outbox: &Arc<MemoryOutbox>,
         prepare: impl FnOnce(&[DeliveryId]),
     ) -> Vec<DeliveryId> {
-        let settings = Arc::new(Settings::default());
-        let shared = Arc::new(SharedState::new(&settings, 0));
         let (messages, inbox) = mpsc::channel();
         let ids: Vec<_> = (0..5)
             .map(|number| {
@@ -194,7 +223,9 @@ mod tests {
         drop(messages);
         prepare(&ids);
         let outbox = Arc::<MemoryOutbox>::clone(outbox);
-        OutcomeWriter { settings, inbox, outbox, shared }.run();
+        let dependencies = Dependencies { outbox, ..dependencies() };
+        let shared = Arc::new(SharedState::new(settings(), dependencies, 0));
+        OutcomeWriter { inbox, shared }.run();
         ids
     }
 

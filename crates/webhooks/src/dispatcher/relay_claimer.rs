@@ -4,26 +4,23 @@
 //! deliveries from the database several times a second. This read takes one look-up in an index, however many relays
 //! are connected.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use sealpost_domain::{
-    Clock, Timestamp, WebhookId,
-    ports::{Claim, Outbox, Relays as _, StoreError},
+    Timestamp, WebhookId,
+    ports::{Claim, Relays as _, StoreError},
 };
 
-use super::{outage_log::OutageLog, shared_state::SharedState, worker_inboxes::WorkerInboxes};
-use crate::settings::Settings;
+use super::{
+    outage_log::OutageLog,
+    shared_state::SharedState,
+    sweeper::count_by_target,
+    worker_inboxes::{WorkerInboxes, WorkerMessage},
+};
 
 pub(super) struct RelayClaimer {
     workers: Arc<WorkerInboxes>,
-    outbox: Arc<dyn Outbox>,
-    clock: Arc<dyn Clock>,
     shared: Arc<SharedState>,
-    settings: Arc<Settings>,
     /// Relays that may have waiting deliveries.
     backlog: HashSet<WebhookId>,
     searched_at: Timestamp,
@@ -32,24 +29,9 @@ pub(super) struct RelayClaimer {
 }
 
 impl RelayClaimer {
-    pub(super) fn new(
-        settings: Arc<Settings>,
-        workers: Arc<WorkerInboxes>,
-        outbox: Arc<dyn Outbox>,
-        clock: Arc<dyn Clock>,
-        shared: Arc<SharedState>,
-    ) -> Self {
-        let searched_at = clock.now();
-        Self {
-            workers,
-            outbox,
-            clock,
-            shared,
-            settings,
-            backlog: HashSet::new(),
-            searched_at,
-            search_after: None,
-        }
+    pub(super) fn new(workers: Arc<WorkerInboxes>, shared: Arc<SharedState>) -> Self {
+        let searched_at = shared.clock.now();
+        Self { workers, shared, backlog: HashSet::new(), searched_at, search_after: None }
     }
 
     /// Claims deliveries until the shutdown.
@@ -75,55 +57,53 @@ impl RelayClaimer {
         if self.shared.is_broken() {
             return Ok(None);
         }
-        let (relays, now) = (Arc::clone(&self.shared.relays), self.clock.now());
+        let shared = Arc::clone(&self.shared);
+        let (relays, outbox, now) = (&shared.relays, &shared.outbox, shared.clock.now());
         // Reports ended connections first, because a receiver may have connected again.
-        self.workers.disconnect(relays.take_detached().into_iter().collect());
+        let detached = relays.take_detached().into_iter().collect();
+        self.workers.report(detached, WorkerMessage::Disconnect);
         let attached = relays.take_attached();
-        self.workers.connect(attached.iter().copied().collect());
+        self.workers.report(attached.iter().copied().collect(), WorkerMessage::Connect);
         self.backlog.extend(attached);
         let is_search_due = now.abs_diff(self.searched_at) >= SEARCH_INTERVAL;
         if is_search_due {
             self.searched_at = now;
-            while self.outbox.leave_relays(LEAVE_BATCH_MAX)? >= LEAVE_BATCH_MAX {}
+            while outbox.leave_relays(LEAVE_BATCH_MAX)? >= LEAVE_BATCH_MAX {}
         }
         if relays.is_empty() {
             self.backlog.clear();
             return Ok(is_search_due.then_some(false));
         }
         if is_search_due || self.search_after.is_some() {
-            let found = self.outbox.relays_waiting(self.search_after, SEARCH_MAX)?;
+            let found = outbox.relays_waiting(self.search_after, SEARCH_MAX)?;
             self.search_after = found.get(SEARCH_MAX - 1).copied();
             self.backlog.extend(found);
         }
-        self.backlog.extend(self.outbox.relay_arrivals(
-            now.minus(ARRIVALS_WINDOW),
-            now,
-            ARRIVALS_MAX,
-        )?);
+        let arrived = outbox.relay_arrivals(now.minus(ARRIVALS_WINDOW), now, ARRIVALS_MAX)?;
+        self.backlog.extend(arrived);
         self.backlog.retain(|id| relays.is_connected(id));
         self.claim(now).map(Some)
     }
 
     fn claim(&mut self, now: Timestamp) -> Result<bool, StoreError> {
-        let limit = self.settings.claim_max.min(self.shared.capacity.free_for_claims());
-        let full = self.shared.full_targets.current();
+        let SharedState { settings, capacity, full_targets, outbox, .. } = &*self.shared;
+        let limit = settings.claim_max.min(capacity.free_for_claims());
+        let full = full_targets.current();
         let open = self.backlog.iter().filter(|id| !full.contains(id));
         let webhooks: Vec<_> = open.take(limit).copied().collect();
         let Some(per_target_max) = limit.checked_div(webhooks.len()) else { return Ok(false) };
+        let (lease, lease_until) = self.shared.new_lease(now);
         let claim = Claim {
             now,
-            oldest: now.minus(self.settings.retention),
+            oldest: now.minus(settings.retention),
             limit,
             per_target_max,
             full: Vec::new(),
-            lease: self.shared.tokens.issue(),
-            lease_until: now.plus(self.settings.lease),
+            lease,
+            lease_until,
         };
-        let claimed = self.outbox.claim_relays(&webhooks, &claim)?;
-        let mut counts: HashMap<WebhookId, usize> = HashMap::new();
-        for delivery in &claimed {
-            *counts.entry(delivery.target.webhook_id).or_default() += 1;
-        }
+        let claimed = outbox.claim_relays(&webhooks, &claim)?;
+        let counts = count_by_target(&claimed);
         self.workers.submit(claimed);
         for id in webhooks {
             if counts.get(&id).is_none_or(|count| *count < per_target_max) {
@@ -157,22 +137,20 @@ mod tests {
 
     use super::*;
     use crate::{
-        dispatcher::shared_state::RunningThread,
-        tests::{
-            fixture::{TestClock, settings},
-            memory_outbox::MemoryOutbox,
-        },
+        dispatcher::{Dependencies, shared_state::RunningThread},
+        tests::fixture::{TestClock, dependencies, settings},
     };
 
     #[test]
     fn a_step_without_a_query_does_not_end_an_outage() {
-        let (settings, clock) = (Arc::new(settings()), Arc::new(TestClock::default()));
-        let shared = Arc::new(SharedState::new(&settings, 0));
+        let clock = Arc::new(TestClock::default());
+        let time = Arc::<TestClock>::clone(&clock);
+        let dependencies = Dependencies { clock: time, ..dependencies() };
+        let shared = Arc::new(SharedState::new(settings(), dependencies, 0));
         let _threads: Vec<_> = (0..6).map(|_| RunningThread::start(&shared)).collect();
         let (sender, _inbox) = unbounded_channel();
         let workers = Arc::new(WorkerInboxes::new(vec![sender], Arc::clone(&shared)));
-        let (outbox, time) = (Arc::new(MemoryOutbox::default()), Arc::<TestClock>::clone(&clock));
-        let mut claimer = RelayClaimer::new(settings, workers, outbox, time, shared);
+        let mut claimer = RelayClaimer::new(workers, shared);
         assert!(matches!(claimer.step(), Ok(None)));
         clock.advance(SEARCH_INTERVAL);
         assert!(matches!(claimer.step(), Ok(Some(false))));

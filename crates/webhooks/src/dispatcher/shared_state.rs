@@ -1,31 +1,51 @@
-//! State that all threads of a dispatcher share: capacity, host limits, counters, and the signal to shut down.
+//! State that all threads of a dispatcher share: settings, database, keys, capacity, host limits, counters, and the
+//! signal to shut down.
 
 use std::{
     collections::HashSet,
+    rc::Rc,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread,
 };
 
 use parking_lot::Mutex;
-use sealpost_domain::WebhookId;
+use sealpost_domain::{
+    Clock, LeaseToken, Timestamp, WebhookId,
+    ports::{EventSigner, Outbox},
+};
+use sealpost_wallet::Keyring;
 
 use super::{
     full_targets::FullTargets,
-    lease_tokens::LeaseTokens,
     shutdown::ShutdownSignal,
     stats::{Counters, Gauges},
 };
 use crate::{
+    address_guard::resolver::NameResolver,
     queue::{capacity::Capacity, host_rates::HostRates},
     relay::RelayHub,
     settings::Settings,
 };
 
-#[derive(Debug)]
+/// The database, keys, clock, signer and name resolver that a dispatcher uses. Tests replace them.
+pub(crate) struct Dependencies {
+    pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) signer: Option<Arc<dyn EventSigner>>,
+    pub(crate) new_resolver: fn() -> Rc<dyn NameResolver>,
+}
+
 pub(super) struct SharedState {
+    pub(super) settings: Settings,
+    pub(super) outbox: Arc<dyn Outbox>,
+    pub(super) keyring: Arc<Keyring>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) signer: Option<Arc<dyn EventSigner>>,
+    pub(super) new_resolver: fn() -> Rc<dyn NameResolver>,
     pub(super) capacity: Capacity,
     pub(super) host_rates: Arc<HostRates>,
     pub(super) shutdown: ShutdownSignal,
@@ -33,7 +53,9 @@ pub(super) struct SharedState {
     /// target refresher removes the webhooks, and reads their targets again.
     pub(super) aging_targets: Mutex<HashSet<WebhookId>>,
     pub(super) full_targets: FullTargets,
-    pub(super) tokens: LeaseTokens,
+    /// The next lease token: a counter that starts at a random number. Tokens are unique within a node. Two nodes issue
+    /// equal tokens only if their random starts differ by less than the number of issued tokens.
+    next_token: AtomicU64,
     pub(super) relays: Arc<RelayHub>,
     pub(super) counters: Counters,
     /// The gauges of each delivery worker, by its index.
@@ -45,20 +67,34 @@ pub(super) struct SharedState {
 }
 
 impl SharedState {
-    pub(super) fn new(settings: &Settings, random: u64) -> Self {
+    pub(super) fn new(settings: Settings, dependencies: Dependencies, random: u64) -> Self {
+        let Dependencies { outbox, keyring, clock, signer, new_resolver } = dependencies;
         Self {
-            capacity: Capacity::new(settings),
+            capacity: Capacity::new(&settings),
             host_rates: Arc::new(HostRates::new(settings.per_minute_per_host)),
             shutdown: ShutdownSignal::default(),
             aging_targets: Mutex::default(),
             full_targets: FullTargets::new(settings.workers()),
-            tokens: LeaseTokens::starting_at(random),
+            next_token: AtomicU64::new(random),
             relays: Arc::default(),
             counters: Counters::default(),
             gauges: (0..settings.workers()).map(|_| Gauges::default()).collect(),
             running: AtomicUsize::new(0),
             threads: settings.workers() + 5,
+            settings,
+            outbox,
+            keyring,
+            clock,
+            signer,
+            new_resolver,
         }
+    }
+
+    /// Issues a lease token, and returns it with the end of a lease that begins `now`. An outcome is recorded only with
+    /// the token of the current lease, so the holder of an expired lease cannot overwrite a newer outcome.
+    pub(super) fn new_lease(&self, now: Timestamp) -> (LeaseToken, Timestamp) {
+        let token = self.next_token.fetch_add(1, Ordering::Relaxed).cast_signed();
+        (LeaseToken(token), now.plus(self.settings.lease))
     }
 
     /// Returns true if all threads of the dispatcher run.
@@ -92,5 +128,22 @@ impl Drop for RunningThread {
             );
         }
         self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{
+        fixture::{dependencies, settings},
+        memory_outbox::NOW,
+    };
+
+    #[test]
+    fn lease_tokens_do_not_repeat_and_have_the_set_lease() {
+        let shared = SharedState::new(settings(), dependencies(), u64::MAX - 7);
+        let issued: HashSet<_> = (0..10_000).map(|_| shared.new_lease(NOW).0).collect();
+        assert_eq!(issued.len(), 10_000);
+        assert_eq!(shared.new_lease(NOW).1, NOW.plus(shared.settings.lease));
     }
 }

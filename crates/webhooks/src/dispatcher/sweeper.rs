@@ -4,33 +4,23 @@
 use std::{collections::HashMap, sync::Arc};
 
 use sealpost_domain::{
-    Clock, LeasedDelivery, WebhookId,
-    ports::{Claim, Outbox, Relays as _},
+    LeasedDelivery, WebhookId,
+    ports::{Claim, Relays as _},
 };
 
 use super::{outage_log::OutageLog, shared_state::SharedState, worker_inboxes::WorkerInboxes};
-use crate::settings::Settings;
 
 pub(super) struct Sweeper {
     workers: Arc<WorkerInboxes>,
-    outbox: Arc<dyn Outbox>,
-    clock: Arc<dyn Clock>,
     shared: Arc<SharedState>,
-    settings: Arc<Settings>,
     claim_outage: OutageLog,
     release_outage: OutageLog,
 }
 
 impl Sweeper {
-    pub(super) fn new(
-        settings: Arc<Settings>,
-        workers: Arc<WorkerInboxes>,
-        outbox: Arc<dyn Outbox>,
-        clock: Arc<dyn Clock>,
-        shared: Arc<SharedState>,
-    ) -> Self {
+    pub(super) fn new(workers: Arc<WorkerInboxes>, shared: Arc<SharedState>) -> Self {
         let [claim_outage, release_outage] = ["claim", "release to relays"].map(OutageLog::new);
-        Self { workers, outbox, clock, shared, settings, claim_outage, release_outage }
+        Self { workers, shared, claim_outage, release_outage }
     }
 
     /// Claims due deliveries until the shutdown.
@@ -39,10 +29,11 @@ impl Sweeper {
             match self.claim() {
                 Claimed::All => {
                     let is_over = || self.shared.shutdown.is_raised();
-                    self.shared.full_targets.sleep(self.settings.sweep_every, is_over);
+                    self.shared.full_targets.sleep(self.shared.settings.sweep_every, is_over);
                 }
                 Claimed::TargetCapped | Claimed::NoCapacity => {
-                    self.shared.shutdown.sleep(self.settings.sweep_every / CAPPED_SWEEP_DIVISOR);
+                    let pause = self.shared.settings.sweep_every / CAPPED_SWEEP_DIVISOR;
+                    self.shared.shutdown.sleep(pause);
                 }
                 Claimed::LimitReached => {}
             }
@@ -55,23 +46,22 @@ impl Sweeper {
         if self.shared.is_broken() {
             return Claimed::All;
         }
-        let (capacity, settings) = (&self.shared.capacity, &self.settings);
+        let SharedState { capacity, settings, clock, outbox, .. } = &*self.shared;
         let limit = settings.claim_max.min(capacity.free_for_claims());
         // Claims only if at least half of a full claim fits into memory. This avoids many small claims.
         if limit == 0 || limit < settings.claim_max.min(capacity.claims_max()).div_ceil(2) {
             return Claimed::NoCapacity;
         }
-        let now = self.clock.now();
-        let lease = self.shared.tokens.issue();
-        let lease_until = now.plus(settings.lease);
-        let per_target_max = settings.claim_per_target_max;
+        let now = clock.now();
+        let (lease, lease_until) = self.shared.new_lease(now);
+        let per_target_max = CLAIM_PER_TARGET_MAX;
         let full = self.shared.full_targets.take();
         let oldest = now.minus(settings.retention);
         let claim = Claim { now, oldest, limit, per_target_max, full, lease, lease_until };
-        let Some(due) = self.claim_outage.record(self.outbox.claim(&claim)) else {
+        let Some(due) = self.claim_outage.record(outbox.claim(&claim)) else {
             return Claimed::All;
         };
-        let claimed = self.classify(&due, limit);
+        let claimed = classify(&due, limit);
         let connected = self.keep_connected(due);
         self.workers.submit(connected);
         claimed
@@ -88,24 +78,29 @@ impl Sweeper {
         let held: Vec<_> =
             elsewhere.iter().map(|delivery| (delivery.id(), delivery.lease)).collect();
         if !held.is_empty() {
-            self.release_outage.record(self.outbox.await_relay(&held, self.clock.now()));
+            let now = self.shared.clock.now();
+            self.release_outage.record(self.shared.outbox.await_relay(&held, now));
         }
         due
     }
+}
 
-    fn classify(&self, due: &[LeasedDelivery], limit: usize) -> Claimed {
-        let mut counts: HashMap<WebhookId, usize> = HashMap::new();
-        for delivery in due {
-            *counts.entry(delivery.target.webhook_id).or_default() += 1;
-        }
-        if due.len() >= limit {
-            Claimed::LimitReached
-        } else if counts.values().any(|count| *count >= self.settings.claim_per_target_max) {
-            Claimed::TargetCapped
-        } else {
-            Claimed::All
-        }
+fn classify(due: &[LeasedDelivery], limit: usize) -> Claimed {
+    if due.len() >= limit {
+        Claimed::LimitReached
+    } else if count_by_target(due).values().any(|count| *count >= CLAIM_PER_TARGET_MAX) {
+        Claimed::TargetCapped
+    } else {
+        Claimed::All
     }
+}
+
+pub(super) fn count_by_target(deliveries: &[LeasedDelivery]) -> HashMap<WebhookId, usize> {
+    let mut counts = HashMap::new();
+    for delivery in deliveries {
+        *counts.entry(delivery.target.webhook_id).or_default() += 1;
+    }
+    counts
 }
 
 /// The result of a claim. Determines how long the sweeper waits before the next claim.
@@ -121,6 +116,8 @@ enum Claimed {
     TargetCapped,
 }
 
+/// Maximum number of deliveries to one target that one claim leases, if other targets have due deliveries.
+const CLAIM_PER_TARGET_MAX: usize = 64;
 /// Divisor of `sweep_every` for a short pause before the next claim. The short pause applies if a target has reached
 /// its limit of deliveries per claim, or if no capacity was free. This pause still allows full throughput, and is long
 /// enough that the deliveries of a hanging target do not fill the memory.
@@ -134,22 +131,23 @@ mod tests {
 
     use super::*;
     use crate::{
-        dispatcher::{shared_state::RunningThread, worker_inboxes::WorkerMessage},
+        dispatcher::{Dependencies, shared_state::RunningThread, worker_inboxes::WorkerMessage},
         tests::{
-            fixture::{TestClock, settings},
+            fixture::{TestClock, dependencies, settings},
             memory_outbox::{MemoryOutbox, delivery},
         },
     };
 
     #[test]
     fn nothing_is_claimed_after_a_thread_ended_unexpectedly() {
-        let (settings, outbox) = (Arc::new(settings()), Arc::new(MemoryOutbox::default()));
-        let shared = Arc::new(SharedState::new(&settings, 0));
+        let (outbox, clock) = (Arc::new(MemoryOutbox::default()), Arc::new(TestClock::default()));
+        clock.advance(Duration::from_hours(500_000));
+        let store = Arc::<MemoryOutbox>::clone(&outbox);
+        let dependencies = Dependencies { outbox: store, clock, ..dependencies() };
+        let shared = Arc::new(SharedState::new(settings(), dependencies, 0));
         let (sender, mut inbox) = unbounded_channel();
         let workers = Arc::new(WorkerInboxes::new(vec![sender], Arc::clone(&shared)));
-        let (store, clock) = (Arc::<MemoryOutbox>::clone(&outbox), Arc::new(TestClock::default()));
-        clock.advance(Duration::from_hours(500_000));
-        let mut sweeper = Sweeper::new(settings, workers, store, clock, Arc::clone(&shared));
+        let mut sweeper = Sweeper::new(workers, Arc::clone(&shared));
         outbox.insert(&delivery(1, 0), false);
         let mut threads: Vec<_> = (0..6).map(|_| RunningThread::start(&shared)).collect();
         threads.pop();

@@ -6,7 +6,7 @@
 
 use std::{collections::HashSet, mem, sync::Arc, time::Duration};
 
-use sealpost_domain::{Clock, WebhookId, ports::Outbox};
+use sealpost_domain::WebhookId;
 
 use super::{
     outage_log::OutageLog,
@@ -16,8 +16,6 @@ use super::{
 
 pub(super) struct TargetRefresher {
     pub(super) workers: Arc<WorkerInboxes>,
-    pub(super) outbox: Arc<dyn Outbox>,
-    pub(super) clock: Arc<dyn Clock>,
     pub(super) shared: Arc<SharedState>,
 }
 
@@ -37,8 +35,9 @@ impl TargetRefresher {
     }
 
     fn refresh(&self, ids: &[WebhookId], outage: &mut OutageLog) {
-        let read_at = self.clock.now();
-        let Some(active) = outage.record(self.outbox.active_targets(ids)) else { return };
+        let read_at = self.shared.clock.now();
+        let active = outage.record(self.shared.outbox.active_targets(ids));
+        let Some(active) = active else { return };
         let found: HashSet<_> = active.iter().map(|target| target.webhook_id).collect();
         let inactive = ids.iter().filter(|id| !found.contains(id)).copied().collect();
         self.workers.refresh(TargetRefresh { active, inactive, read_at });

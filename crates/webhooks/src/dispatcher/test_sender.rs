@@ -4,17 +4,13 @@
 use std::{sync::Arc, time::Instant};
 
 use parking_lot::Mutex;
-use sealpost_domain::{
-    AttemptFailure, Clock, TestEvent, TestResult,
-    ports::{EventSigner, FinishTest},
-    with_causes,
-};
-use sealpost_wallet::Keyring;
+use sealpost_domain::{AttemptFailure, TestEvent, TestResult, ports::FinishTest, with_causes};
 use tokio::{
     sync::mpsc::{Receiver, Sender, channel},
     task::JoinSet,
 };
 
+use super::shared_state::SharedState;
 use crate::{
     http::{client::ClientFactory, target_sender::TargetSender},
     retry::attempt_report::AttemptReport,
@@ -29,17 +25,13 @@ pub(super) struct TestInbox(Mutex<Option<Sender<QueuedTest>>>);
 
 pub(super) struct TestSender {
     pub(super) clients: ClientFactory,
-    pub(super) keyring: Arc<Keyring>,
-    pub(super) signer: Option<Arc<dyn EventSigner>>,
-    pub(super) clock: Arc<dyn Clock>,
-    /// Maximum number of test events in flight.
-    pub(super) in_flight_max: usize,
+    pub(super) shared: Arc<SharedState>,
 }
 
 impl TestInbox {
-    /// Returns an inbox for at most `waiting_max` waiting test events, and the receiver for [`TestSender::run`].
-    pub(super) fn new(waiting_max: usize) -> (Self, Receiver<QueuedTest>) {
-        let (sender, receiver) = channel(waiting_max.max(1));
+    /// Returns an inbox for at most [`TESTS_MAX`] waiting test events, and the receiver for [`TestSender::run`].
+    pub(super) fn new() -> (Self, Receiver<QueuedTest>) {
+        let (sender, receiver) = channel(TESTS_MAX);
         (Self(Mutex::new(Some(sender))), receiver)
     }
 
@@ -59,7 +51,7 @@ impl TestSender {
         let mut in_flight = JoinSet::new();
         loop {
             tokio::select! {
-                test = inbox.recv(), if in_flight.len() < self.in_flight_max.max(1) => match test {
+                test = inbox.recv(), if in_flight.len() < TESTS_MAX => match test {
                     Some(test) => self.start(test, &mut in_flight),
                     None => return,
                 },
@@ -72,8 +64,8 @@ impl TestSender {
     /// TLS handshake. If the secret cannot be decrypted or the request cannot be built, drops `finish` without calling
     /// it, because such a fault of the service is not a result of the test.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
-        let sender =
-            TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());
+        let SharedState { keyring, signer, clock, .. } = &*self.shared;
+        let sender = TargetSender::open(&event.target, keyring, &self.clients, signer.as_ref());
         let webhook_id = event.target.webhook_id;
         let sender = sender.inspect_err(|error| {
             tracing::error!(
@@ -83,7 +75,7 @@ impl TestSender {
             );
         });
         let Ok(sender) = sender else { return };
-        let request = SignedRequest::build_test(&event, &sender.keys, self.clock.now());
+        let request = SignedRequest::build_test(&event, &sender.keys, clock.now());
         let request = request.inspect_err(|error| {
             tracing::error!(
                 error = with_causes(error),
@@ -104,3 +96,6 @@ impl TestSender {
         });
     }
 }
+
+/// Maximum number of test events in flight. The same number may wait; further ones are refused.
+const TESTS_MAX: usize = 16;

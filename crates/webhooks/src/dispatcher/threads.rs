@@ -3,24 +3,16 @@
 
 use std::{
     io,
-    rc::Rc,
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
 };
 
-use awc::http::header::HeaderValue;
 use rustls::ClientConfig;
-use sealpost_domain::{
-    Clock,
-    ports::{EventSigner, Outbox},
-};
-use sealpost_wallet::Keyring;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{
     delivery_worker::{DeliveryWorker, WorkerContext},
-    outcome_message::OutcomeMessage,
-    outcome_writer::OutcomeWriter,
+    outcome_writer::{OutcomeMessage, OutcomeWriter},
     relay_claimer::RelayClaimer,
     shared_state::{RunningThread, SharedState},
     sweeper::Sweeper,
@@ -29,28 +21,14 @@ use super::{
     worker_inboxes::{WorkerInboxes, WorkerMessage},
 };
 use crate::{
-    address_guard::resolver::NameResolver,
     http::client::{ClientFactory, ConnectionPools},
     queue::release_batch::HeldDelivery,
-    settings::Settings,
 };
-
-/// The database, keys, clock, signer and name resolver that a dispatcher uses. Tests replace them.
-pub(crate) struct Dependencies {
-    pub(crate) outbox: Arc<dyn Outbox>,
-    pub(crate) keyring: Arc<Keyring>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) signer: Option<Arc<dyn EventSigner>>,
-    pub(crate) new_resolver: fn() -> Rc<dyn NameResolver>,
-}
 
 /// Starts the threads of a dispatcher.
 pub(super) struct ThreadStarter {
-    pub(super) settings: Arc<Settings>,
-    pub(super) dependencies: Dependencies,
     pub(super) shared: Arc<SharedState>,
     pub(super) tls: Arc<ClientConfig>,
-    pub(super) user_agent: HeaderValue,
 }
 
 /// The running threads of a dispatcher, to be joined at the shutdown.
@@ -70,34 +48,20 @@ impl ThreadStarter {
         let (outcomes, outcome_inbox) = mpsc::channel();
         let mut inboxes = Vec::new();
         let mut workers = Vec::new();
-        for index in 0..self.settings.workers() {
+        for index in 0..self.shared.settings.workers() {
             let (sender, inbox) = unbounded_channel();
             inboxes.push(sender);
             workers.push(self.start_worker(index, inbox, outcomes.clone())?);
         }
         let inboxes = Arc::new(WorkerInboxes::new(inboxes, Arc::clone(&self.shared)));
-        let outbox = || Arc::clone(&self.dependencies.outbox);
-        let settings = || Arc::clone(&self.settings);
         let shared = || Arc::clone(&self.shared);
-        let writer = OutcomeWriter {
-            settings: settings(),
-            inbox: outcome_inbox,
-            outbox: outbox(),
-            shared: shared(),
-        };
+        let writer = OutcomeWriter { inbox: outcome_inbox, shared: shared() };
         let outcome_writer = self.spawn("webhook-outcome", move || writer.run())?;
-        let clock = || Arc::clone(&self.dependencies.clock);
-        let refresher = TargetRefresher {
-            workers: Arc::clone(&inboxes),
-            outbox: outbox(),
-            clock: clock(),
-            shared: shared(),
-        };
+        let refresher = TargetRefresher { workers: Arc::clone(&inboxes), shared: shared() };
         let target_refresher = self.spawn("webhook-targets", move || refresher.run())?;
-        let claimer =
-            RelayClaimer::new(settings(), Arc::clone(&inboxes), outbox(), clock(), shared());
+        let claimer = RelayClaimer::new(Arc::clone(&inboxes), shared());
         let relay_claimer = self.spawn("webhook-relays", move || claimer.run())?;
-        let sweeper = Sweeper::new(settings(), Arc::clone(&inboxes), outbox(), clock(), shared());
+        let sweeper = Sweeper::new(Arc::clone(&inboxes), shared());
         let (test_sender, tests) = self.start_test_sender()?;
         // Starts the sweeper last. While another thread is not running, the sweeper claims nothing.
         let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
@@ -113,14 +77,10 @@ impl ThreadStarter {
     }
 
     fn start_test_sender(&self) -> io::Result<(JoinHandle<()>, TestInbox)> {
-        let Dependencies { keyring, clock, signer, .. } = &self.dependencies;
-        let (keyring, clock, signer) = (Arc::clone(keyring), Arc::clone(clock), signer.clone());
-        let in_flight_max = self.settings.bounds.tests_in_flight_max;
-        let (inbox, tests) = TestInbox::new(in_flight_max);
-        let clients = self.client_factory();
+        let (inbox, tests) = TestInbox::new();
+        let (clients, shared) = (self.client_factory(), Arc::clone(&self.shared));
         let thread = self.spawn_with_runtime("webhook-test", move || {
-            let clients = clients();
-            TestSender { clients, keyring, signer, clock, in_flight_max }.run(tests)
+            TestSender { clients: clients(), shared }.run(tests)
         })?;
         Ok((thread, inbox))
     }
@@ -131,17 +91,7 @@ impl ThreadStarter {
         inbox: UnboundedReceiver<WorkerMessage>,
         outcomes: mpsc::Sender<OutcomeMessage>,
     ) -> io::Result<JoinHandle<Vec<HeldDelivery>>> {
-        let Dependencies { keyring, clock, signer, .. } = &self.dependencies;
-        let context = WorkerContext {
-            index,
-            settings: Arc::clone(&self.settings),
-            keyring: Arc::clone(keyring),
-            signer: signer.clone(),
-            clock: Arc::clone(clock),
-            shared: Arc::clone(&self.shared),
-            inbox,
-            outcomes,
-        };
+        let context = WorkerContext { index, shared: Arc::clone(&self.shared), inbox, outcomes };
         let clients = self.client_factory();
         // Linux truncates thread names to 15 characters, which leaves two digits for the index.
         self.spawn_with_runtime(&format!("webhook-send-{index}"), move || {
@@ -152,18 +102,13 @@ impl ThreadStarter {
     /// Returns a function that creates a [`ClientFactory`]. A factory cannot move between threads, so the function must
     /// be called on the thread that uses the factory.
     fn client_factory(&self) -> impl FnOnce() -> ClientFactory + Send + use<> {
-        let settings = Arc::clone(&self.settings);
-        let new_resolver = self.dependencies.new_resolver;
-        let (tls, user_agent) = (Arc::clone(&self.tls), self.user_agent.clone());
-        let relays = Arc::clone(&self.shared.relays);
+        let (shared, tls) = (Arc::clone(&self.shared), Arc::clone(&self.tls));
         move || ClientFactory {
-            policy: settings.policy.clone(),
-            resolver: new_resolver(),
+            policy: shared.settings.policy.clone(),
+            resolver: (shared.new_resolver)(),
             tls,
-            user_agent,
-            timeout: settings.timeout,
-            bounds: settings.bounds,
-            relays,
+            timeout: shared.settings.timeout,
+            relays: Arc::clone(&shared.relays),
             pools: ConnectionPools::default(),
         }
     }

@@ -75,15 +75,13 @@ impl WorkerInboxes {
         }
     }
 
-    pub(super) fn connect(&self, relays: Vec<WebhookId>) {
-        self.report(relays, WorkerMessage::Connect);
-    }
-
-    pub(super) fn disconnect(&self, relays: Vec<WebhookId>) {
-        self.report(relays, WorkerMessage::Disconnect);
-    }
-
-    fn report(&self, relays: Vec<WebhookId>, message: fn(Vec<WebhookId>) -> WorkerMessage) {
+    /// Reports relays to the workers of their targets, with a [`WorkerMessage::Connect`] or
+    /// [`WorkerMessage::Disconnect`].
+    pub(super) fn report(
+        &self,
+        relays: Vec<WebhookId>,
+        message: fn(Vec<WebhookId>) -> WorkerMessage,
+    ) {
         for (inbox, relays) in self.inboxes.iter().zip(self.partition(relays, |id| *id)) {
             if !relays.is_empty() {
                 drop(inbox.send(message(relays)));

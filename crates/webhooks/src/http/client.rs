@@ -18,7 +18,7 @@ use awc::{
     error::{ConnectError, SendRequestError},
     http::{
         Uri,
-        header::{HeaderMap, HeaderValue, USER_AGENT},
+        header::{HeaderMap, USER_AGENT},
     },
 };
 use rustls::{ClientConfig, pki_types::ServerName};
@@ -27,7 +27,7 @@ use url::Url;
 
 use super::{
     connector::{OpenFailure, TargetConnector, TargetTls},
-    response::{BodyBounds, printable, read_response},
+    response::{printable, read_response},
     response_framing::ResponseFault,
 };
 use crate::{
@@ -36,12 +36,11 @@ use crate::{
         connector::{ConnectFailure, GuardedConnector},
         resolver::NameResolver,
     },
-    local_fault::LocalFault,
+    local_fault::{LocalFault, Unsent},
     relay::{RelayHub, RelayTarget},
     retry::attempt_report::AttemptReport,
-    settings::Bounds,
+    settings::{KEEP_ALIVE, SENDERS_MAX},
     signing::signed_request::SignedRequest,
-    unsent::Unsent,
 };
 
 /// Creates an HTTP client for each target. Each thread has a separate factory.
@@ -49,10 +48,8 @@ pub(crate) struct ClientFactory {
     pub(crate) policy: AddressPolicy,
     pub(crate) resolver: Rc<dyn NameResolver>,
     pub(crate) tls: Arc<ClientConfig>,
-    pub(crate) user_agent: HeaderValue,
     /// Maximum time from the start of an attempt to the last byte of the response head.
     pub(crate) timeout: Duration,
-    pub(crate) bounds: Bounds,
     pub(crate) relays: Arc<RelayHub>,
     pub(crate) pools: ConnectionPools,
 }
@@ -79,7 +76,6 @@ pub(crate) struct HttpClient {
     pool: Rc<Client>,
     uri: Uri,
     timeout: Duration,
-    body_bounds: BodyBounds,
 }
 
 impl ClientFactory {
@@ -98,30 +94,25 @@ impl ClientFactory {
         let tls = if url.scheme() == "https" { Some(self.tls_for(&url)?) } else { None };
         let origin = url.origin().ascii_serialization();
         let uri = Uri::try_from(plain(url)?.as_str()).ok()?;
-        let pool = self.pools.share(origin, self.bounds.senders_max, || self.new_pool(tls));
-        let body_bounds = BodyBounds {
-            bytes_max: self.bounds.response_body_max_bytes,
-            timeout: self.bounds.response_body_timeout,
-        };
-        Some(HttpClient { pool, uri, timeout: self.timeout, body_bounds })
+        let pool = self.pools.share(origin, || self.new_pool(tls));
+        Some(HttpClient { pool, uri, timeout: self.timeout })
     }
 
     fn new_pool(&self, tls: Option<TargetTls>) -> Client {
-        let Bounds { connect_timeout, keep_alive, .. } = self.bounds;
         let (policy, resolver) = (self.policy.clone(), Rc::clone(&self.resolver));
-        let guarded = GuardedConnector { policy, resolver, connect_timeout };
+        let guarded = GuardedConnector { policy, resolver };
         let connector = Connector::new()
             .connector(TargetConnector { guarded, tls })
             // Longer than the timeouts of `TargetConnector`. Those timeouts therefore expire first, and their errors
             // are more precise.
             .timeout(Duration::from_mins(1))
-            .conn_keep_alive(keep_alive)
+            .conn_keep_alive(KEEP_ALIVE)
             // Does not limit the connections. The queues already limit the attempts of each target, and with a limit
             // here a slow target would delay the other targets of the pool.
             .limit(0);
         ClientBuilder::new()
             .connector(connector)
-            .add_default_header((USER_AGENT, self.user_agent.clone()))
+            .add_default_header((USER_AGENT, OWN_NAME))
             .disable_redirects()
             .disable_timeout()
             .finish()
@@ -130,20 +121,19 @@ impl ClientFactory {
     /// Returns the TLS settings for the host of the URL. `None` if no certificate can contain the name of this host.
     fn tls_for(&self, url: &Url) -> Option<TargetTls> {
         let name = ServerName::try_from(url.host_str()?.to_owned()).ok()?;
-        let handshake_timeout = self.bounds.tls_handshake_timeout;
-        Some(TargetTls { config: Arc::clone(&self.tls), name, handshake_timeout })
+        Some(TargetTls { config: Arc::clone(&self.tls), name })
     }
 }
 
 impl ConnectionPools {
-    /// Returns the open pool of an origin, or a new one. Closed pools stay in the map until it has twice
-    /// `pools_max` entries.
-    fn share(&self, origin: String, pools_max: usize, new: impl FnOnce() -> Client) -> Rc<Client> {
+    /// Returns the open pool of an origin, or a new one. Closed pools stay in the map until it has [`POOLS_MAX`]
+    /// entries.
+    fn share(&self, origin: String, new: impl FnOnce() -> Client) -> Rc<Client> {
         let mut pools = self.0.borrow_mut();
         if let Some(pool) = pools.get(&origin).and_then(Weak::upgrade) {
             return pool;
         }
-        if pools.len() >= pools_max.saturating_mul(2) {
+        if pools.len() >= POOLS_MAX {
             pools.retain(|_, pool| pool.strong_count() > 0);
         }
         let pool = Rc::new(new());
@@ -171,7 +161,7 @@ impl HttpClient {
             headers.insert(name, value);
         }
         match timeout(self.timeout, request.send_body(signed.body)).await {
-            Ok(Ok(response)) => Ok(read_response(response, self.body_bounds).await),
+            Ok(Ok(response)) => Ok(read_response(response).await),
             Ok(Err(error)) => classify(&error),
             Err(_) => Ok(AttemptReport::failed(AttemptFailure::Timeout)),
         }
@@ -246,6 +236,9 @@ fn failed_with(failure: AttemptFailure, error: &dyn Error) -> AttemptReport {
     AttemptReport { error_detail: Some(detail), ..AttemptReport::failed(failure) }
 }
 
+/// Value of the header `User-Agent`.
+const OWN_NAME: &str = concat!("Sealpost/", env!("CARGO_PKG_VERSION"));
+const POOLS_MAX: usize = 2 * SENDERS_MAX;
 /// Maximum number of bytes of [`AttemptReport::error_detail`], as [`AttemptResult`](sealpost_domain::AttemptResult)
 /// documents.
 const ERROR_DETAIL_MAX: usize = 300;

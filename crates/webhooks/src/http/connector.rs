@@ -30,7 +30,6 @@ pub(super) struct TargetConnector {
 pub(super) struct TargetTls {
     pub(super) config: Arc<ClientConfig>,
     pub(super) name: ServerName<'static>,
-    pub(super) handshake_timeout: Duration,
 }
 
 /// The reason for a failed connection. Passed to the HTTP client inside [`ConnectError::Resolver`], the only variant
@@ -57,7 +56,7 @@ impl TargetConnector {
 impl TargetTls {
     async fn open(self, stream: TcpStream) -> io::Result<ResponseStream> {
         let handshake = TlsConnector::from(self.config).connect(self.name, stream);
-        match timeout(self.handshake_timeout, handshake).await {
+        match timeout(HANDSHAKE_TIMEOUT, handshake).await {
             Ok(stream) => Ok(stream?.into()),
             Err(_elapsed) => {
                 Err(io::Error::new(io::ErrorKind::TimedOut, "the TLS handshake timed out"))
@@ -86,5 +85,7 @@ impl Service<ConnectInfo<Uri>> for TargetConnector {
     }
 }
 
+/// Maximum time of a TLS handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The default port of `http` URLs.
 const HTTP_PORT: u16 = 80;

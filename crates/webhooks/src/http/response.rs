@@ -11,20 +11,13 @@ use sealpost_domain::{AttemptFailure, ReceiverResponse};
 
 use crate::retry::{attempt_report::AttemptReport, retry_after::RetryAfter};
 
-/// Maximum size in bytes, and maximum time, of reading a response body.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BodyBounds {
-    pub(super) bytes_max: usize,
-    pub(super) timeout: Duration,
-}
-
 /// Reads a response. Only the status decides whether the attempt succeeded.
-pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) -> AttemptReport {
+pub(super) async fn read_response(response: ClientResponse) -> AttemptReport {
     let (status, headers) = (response.status(), response.headers());
     let retry_after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
     let retry_after = retry_after.and_then(RetryAfter::parse);
     let is_aborted = headers.get(DELIVERY).is_some_and(|value| value == ABORT);
-    let body = read_beginning(response, bounds).await;
+    let body = read_beginning(response).await;
     AttemptReport { is_aborted, ..report(status.as_u16(), retry_after, &body) }
 }
 
@@ -41,13 +34,13 @@ pub(crate) fn report(status: u16, retry_after: Option<RetryAfter>, body: &[u8]) 
     }
 }
 
-/// Reads a body within the bounds and returns the beginning of the body.
+/// Reads at most [`BODY_BYTES_MAX`] of a body, for at most [`BODY_TIMEOUT`], and returns its beginning.
 ///
 /// If the body was read to its end, the connection is reused. Otherwise, dropping the response closes the connection.
-async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
+async fn read_beginning(mut response: ClientResponse) -> Vec<u8> {
     let mut kept = Vec::new();
     let read = async {
-        let mut left = bounds.bytes_max;
+        let mut left = BODY_BYTES_MAX;
         while let Some(Ok(chunk)) = response.next().await {
             let count = EXCERPT_MAX.saturating_sub(kept.len()).min(chunk.len());
             kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
@@ -55,7 +48,7 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
         }
         Some(())
     };
-    drop(timeout(bounds.timeout, read).await);
+    drop(timeout(BODY_TIMEOUT, read).await);
     kept
 }
 
@@ -82,6 +75,9 @@ pub(super) fn printable(bytes: &[u8], length_max: usize) -> String {
 const DELIVERY: &str = "webhook-delivery";
 const ABORT: &str = "abort-message";
 
+/// Maximum number of bytes that are read from a body. If a body is longer, the connection is closed.
+const BODY_BYTES_MAX: usize = 16 * 1024;
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum number of bytes of a body that are stored, as [`ReceiverResponse::excerpt`] documents.
 const EXCERPT_MAX: usize = 1024;
 

@@ -84,7 +84,7 @@ mod tests {
             client::{ClientFactory, ConnectionPools},
             tls::tls_config,
         },
-        settings::Bounds,
+        settings::{KEEP_ALIVE, SENDERS_MAX},
         tests::{
             fake_resolver::fixed,
             fixture::{SECRET, keyring, settings, target},
@@ -98,9 +98,7 @@ mod tests {
             policy: settings().policy,
             resolver: fixed(),
             tls: tls_config(&[]).unwrap(),
-            user_agent: awc::http::header::HeaderValue::from_static("test"),
             timeout: Duration::from_secs(1),
-            bounds: Bounds::default(),
             relays: Arc::default(),
             pools: ConnectionPools::default(),
         };
@@ -110,7 +108,7 @@ mod tests {
 
     #[test]
     fn senders_that_were_idle_longest_are_evicted_first() {
-        let mut cache = SenderCache::new(512, Duration::from_secs(15));
+        let mut cache = SenderCache::new(SENDERS_MAX, KEEP_ALIVE);
         let mut use_once = |target: u16| {
             let id = webhook_id(target);
             if cache.get(id).is_none() {

@@ -7,9 +7,9 @@ use sealpost_wallet::{Keyring, WalletError};
 
 use super::client::{ClientFactory, TargetClient};
 use crate::{
+    local_fault::Unsent,
     retry::attempt_report::AttemptReport,
     signing::{signed_request::SignedRequest, signing_keys::SigningKeys},
-    unsent::Unsent,
 };
 
 pub(crate) struct TargetSender {

@@ -18,7 +18,7 @@ pub(crate) struct Capacity {
 impl Capacity {
     pub(crate) fn new(settings: &Settings) -> Self {
         let max = settings.queue_max;
-        let reserve = max / settings.bounds.claim_reserve_divisor.max(1);
+        let reserve = max / CLAIM_RESERVE_DIVISOR;
         Self { used: AtomicUsize::new(0), max, claims_max: max - reserve }
     }
 
@@ -48,6 +48,10 @@ impl Capacity {
         self.used.fetch_sub(count, Ordering::Relaxed);
     }
 }
+
+/// Reserves a part of the capacity for newly sent deliveries: the maximum divided by this number. Deliveries claimed
+/// from the database cannot use this part.
+const CLAIM_RESERVE_DIVISOR: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use sealpost_domain::{AccountId, WebhookId};
 
 use self::account_ring::AccountRing;
-use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
+use crate::{circuit_breaker::TargetHealth, settings::Settings};
 
 /// Queues the targets with waiting deliveries, and chooses the target of the next request.
 pub(crate) struct FairQueue {
@@ -60,13 +60,12 @@ struct AccountSlots {
 impl FairQueue {
     pub(crate) fn new(settings: &Settings) -> Self {
         let slots_max = settings.in_flight_per_worker();
-        let bounds = &settings.bounds;
-        let part = |divisor: usize| ClassQueue::new(slots_max / divisor.max(1));
+        let part = |divisor: usize| ClassQueue::new(slots_max / divisor);
         let classes = ClassQueues {
             responsive: part(1),
-            slow: part(bounds.slow_quota_divisor),
-            unresponsive: part(bounds.unresponsive_quota_divisor),
-            untried: part(bounds.untried_quota_divisor),
+            slow: part(SLOW_DIVISOR),
+            unresponsive: part(UNRESPONSIVE_DIVISOR),
+            untried: part(UNTRIED_DIVISOR),
         };
         Self {
             classes,
@@ -171,6 +170,13 @@ fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize)
         *used < max && (is_responsive || *used_by_others < max.div_ceil(2))
     })
 }
+
+/// The targets of a class together may use the maximum number of requests in flight, divided by the divisor of the
+/// class. A target is untried until its first attempt has ended. With the default limits, these classes together leave
+/// an eighth of the requests in flight to responsive targets.
+const UNTRIED_DIVISOR: usize = 2;
+const SLOW_DIVISOR: usize = 8;
+const UNRESPONSIVE_DIVISOR: usize = 4;
 
 const CLASSES: [TargetHealth; 4] = [
     TargetHealth::Responsive,

@@ -18,13 +18,12 @@ pub(crate) struct ReleaseBatch {
     pub(crate) due_at: Timestamp,
 }
 
-/// Groups deliveries into batches of at most `batch_max`, with due times that differ by less than `window`. All
-/// deliveries of a batch get the latest of their due times, so none is due too early. `jitter` returns random numbers,
-/// which spread the due times.
+/// Groups deliveries into batches of at most [`RELEASE_BATCH_MAX`], with due times that differ by less than `window`.
+/// All deliveries of a batch get the latest of their due times, so none is due too early. `jitter` returns random
+/// numbers, which spread the due times.
 pub(crate) fn batch_releases(
     deferred: Vec<(LeasedDelivery, Deferral)>,
     window: Duration,
-    batch_max: usize,
     jitter: impl Fn() -> u32,
 ) -> Vec<ReleaseBatch> {
     let due = |(delivery, deferral): (LeasedDelivery, Deferral)| {
@@ -37,7 +36,7 @@ pub(crate) fn batch_releases(
     for (due_at, held) in rows {
         match (batches.last_mut(), first_due) {
             (Some(last), Some(first))
-                if last.held.len() < batch_max && due_at.since(first) < window =>
+                if last.held.len() < RELEASE_BATCH_MAX && due_at.since(first) < window =>
             {
                 last.held.push(held);
                 last.due_at = due_at;
@@ -50,6 +49,9 @@ pub(crate) fn batch_releases(
     }
     batches
 }
+
+/// Maximum number of deliveries that one SQL statement returns to the database or makes due earlier.
+pub(crate) const RELEASE_BATCH_MAX: usize = 512;
 
 #[cfg(test)]
 mod tests {
@@ -70,7 +72,7 @@ mod tests {
             steps.set(so_far);
             drawn.get()
         };
-        let releases = batch_releases(deferred.clone(), Duration::from_secs(5), 512, jitter);
+        let releases = batch_releases(deferred.clone(), Duration::from_secs(5), jitter);
         assert!(releases.len() <= 12, "{}", releases.len());
         let wanted = steps.take();
         for (index, (delivery, _)) in deferred.iter().enumerate() {
@@ -88,7 +90,7 @@ mod tests {
             spread: Duration::from_secs(1),
         };
         let deferred = vec![(delivery(1, 0), deferral(45)), (delivery(1, 1), deferral(30))];
-        let releases = batch_releases(deferred, Duration::from_secs(5), 512, || 0);
+        let releases = batch_releases(deferred, Duration::from_secs(5), || 0);
         let due: Vec<_> = releases.iter().map(|release| release.due_at).collect();
         assert_eq!(due, [deferral(30).from, deferral(45).from]);
     }

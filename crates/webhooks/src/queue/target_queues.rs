@@ -24,15 +24,14 @@ use super::{
     deferred_deliveries::DeferredDeliveries,
     fair_queue::{FairQueue, Slot},
     host_rates::HostRates,
+    release_batch::RELEASE_BATCH_MAX,
 };
 use crate::{
     circuit_breaker::{
-        BreakerTransition, CircuitBreaker,
-        breaker_settings::BreakerSettings,
+        BreakerSettings, BreakerTransition, CircuitBreaker, HealthSign, TargetHealth,
         deferral::Deferral,
-        target_health::{HealthSign, TargetHealth},
     },
-    settings::Settings,
+    settings::{KEEP_ALIVE, Settings},
 };
 
 pub(crate) struct TargetQueues {
@@ -48,18 +47,8 @@ pub(crate) struct TargetQueues {
     accounts: AccountQueues,
     in_flight_per_target: usize,
     breaker_settings: BreakerSettings,
-    bounds: TargetBounds,
-}
-
-/// Limits on the memory for idle targets, and on the size of one batch of expedited deliveries.
-struct TargetBounds {
-    known_max: usize,
     /// Time for which the state of an idle target is kept in memory.
     known_for: Duration,
-    /// Shorter time for which the state of an idle target is kept. Applies instead of `known_for` while there are more
-    /// than `known_max` targets.
-    known_for_min: Duration,
-    expedite_max: usize,
 }
 
 /// Totals over all targets of a delivery worker, for the statistics.
@@ -72,7 +61,6 @@ pub(crate) struct QueueCounts {
 impl TargetQueues {
     pub(crate) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
         let breaker_settings = BreakerSettings::new(settings);
-        let bounds = &settings.bounds;
         // Keeps the state of idle targets for longer than the pause between probes, so that the state of an open
         // circuit breaker is not lost before the next probe.
         let pause_max = breaker_settings.probe_pause_max.saturating_mul(2);
@@ -86,12 +74,7 @@ impl TargetQueues {
             accounts: AccountQueues::new(settings),
             in_flight_per_target: settings.in_flight_per_target.max(1),
             breaker_settings,
-            bounds: TargetBounds {
-                known_max: bounds.known_targets_max,
-                known_for: bounds.known_target_ttl.max(pause_max),
-                known_for_min: bounds.keep_alive,
-                expedite_max: bounds.release_batch_max,
-            },
+            known_for: KNOWN_FOR_MIN.max(pause_max),
         }
     }
 
@@ -187,9 +170,7 @@ impl TargetQueues {
         let transition = match sign {
             HealthSign::NoResponse => state.breaker.record_failure(now, &self.breaker_settings),
             HealthSign::NotAttempted => None,
-            HealthSign::Response(duration) => {
-                state.breaker.record_response(duration, &self.breaker_settings)
-            }
+            HealthSign::Response(duration) => state.breaker.record_response(duration),
         };
         let kept = state.queue_max(now, self.in_flight_per_target).min(state.queue.len());
         let removed = state.queue.split_off(kept);
@@ -205,8 +186,8 @@ impl TargetQueues {
         transition
     }
 
-    /// Lets targets send again that wait for a host. A host accepts no further request after it has reached one of its
-    /// limits. Called once a second, because no event marks the end of the limit per minute.
+    /// Lets waiting targets try again. A target waits while its host has reached its limit of requests in flight or per
+    /// minute. Called once a second, because nothing signals the end of a minute.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);
@@ -243,13 +224,13 @@ impl TargetQueues {
     /// Their deferred deliveries become due now. All other relays keep their health.
     pub(crate) fn reconnect(&mut self, relays: &[WebhookId], now: Timestamp) {
         for id in relays {
-            self.reset_unresponsive(*id, self.bounds.expedite_max, now);
+            self.reset_unresponsive(*id, RELEASE_BATCH_MAX, now);
         }
     }
 
-    /// Like [`reconnect`](Self::reconnect), for relays whose last connection to this node has ended. The receiver may
-    /// connect to another node, which does not know the deferred deliveries. Therefore all that this node tracks become
-    /// due now, and then wait in the database for a connection.
+    /// Resets the health and the circuit breakers of unresponsive relays whose last connection to this node has ended.
+    /// All their deferred deliveries become due now, and then wait in the database for a connection. The receiver may
+    /// connect to another node, which does not know that these deliveries are deferred.
     pub(crate) fn disconnect(&mut self, relays: &[WebhookId], now: Timestamp) {
         for id in relays {
             self.reset_unresponsive(*id, usize::MAX, now);
@@ -285,16 +266,15 @@ impl TargetQueues {
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());
-        let is_full = self.by_id.len() > self.bounds.known_max;
-        let TargetBounds { known_for, known_for_min, .. } = self.bounds;
-        let idle_max = if is_full { known_for_min } else { known_for };
+        let is_full = self.by_id.len() > KNOWN_TARGETS_MAX;
+        let idle_max = if is_full { KEEP_ALIVE } else { self.known_for };
         self.by_id.retain(|_, state| {
             while let Some(expired) = state.pop_expired(needed) {
                 to_release.push((expired, Deferral::until(due_at)));
                 accounts.remove(state.account_id, 1);
             }
             let idle_time = state.idle_time(now);
-            if idle_time >= known_for_min {
+            if idle_time >= KEEP_ALIVE {
                 state.queue.shrink_to_fit();
             }
             idle_time < idle_max
@@ -330,6 +310,10 @@ impl TargetQueues {
         }
     }
 }
+
+/// Number of targets above which the state of an idle target is kept only for [`KEEP_ALIVE`].
+const KNOWN_TARGETS_MAX: usize = 10_000;
+const KNOWN_FOR_MIN: Duration = Duration::from_mins(10);
 
 #[cfg(test)]
 mod tests;

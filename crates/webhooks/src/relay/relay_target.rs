@@ -9,9 +9,9 @@ use sealpost_domain::{AttemptFailure, WebhookId};
 use super::hub::RelayHub;
 use crate::{
     http::response::report,
+    local_fault::Unsent,
     retry::{attempt_report::AttemptReport, retry_after::RetryAfter},
     signing::signed_request::SignedRequest,
-    unsent::Unsent,
 };
 
 /// A target without a public address. The receiver opens connections to the service, and gets the requests on these

@@ -46,19 +46,14 @@ mod tests {
     use super::*;
     use crate::tests::fixture::Signer;
 
-    fn verify_at(
-        signature: &str,
-        timestamp: &str,
-        body: &[u8],
-        now_s: i64,
-    ) -> Result<(), VerifyFault> {
-        let headers = SignedHeaders { id: "msg_1", timestamp, signature };
+    fn verify(signature: &str, body: &[u8]) -> Result<(), VerifyFault> {
+        let headers = SignedHeaders { id: "msg_1", timestamp: "1000000", signature };
         let key = Signer::new(&[7; 32]).key();
-        verify_asymmetric(&key, &headers, body, Timestamp::from_millis(now_s * 1000))
+        verify_asymmetric(&key, &headers, body, Timestamp::from_millis(1_000_000_000))
     }
 
-    fn sign(timestamp: &str, body: &[u8]) -> String {
-        sign_asymmetric(&Signer::new(&[7; 32]), "msg_1", timestamp, body)
+    fn sign(body: &[u8]) -> String {
+        sign_asymmetric(&Signer::new(&[7; 32]), "msg_1", "1000000", body)
     }
 
     /// Verifies a published signature, from the test `TestAsymmetricWebhookSign` of the Go library in the repository
@@ -82,29 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn a_time_more_than_five_minutes_away_is_refused() {
-        let signature = sign("1000000", b"{}");
-        for (now_s, verdict) in [
-            (1_000_300, Ok(())),
-            (999_700, Ok(())),
-            (1_000_301, Err(VerifyFault::Stale)),
-            (999_699, Err(VerifyFault::Stale)),
-        ] {
-            assert_eq!(verify_at(&signature, "1000000", b"{}", now_s), verdict, "{now_s}");
-        }
-        assert_eq!(
-            verify_at(&sign("now", b"{}"), "now", b"{}", 1_000_000),
-            Err(VerifyFault::TimestampUnreadable)
-        );
-    }
-
-    #[test]
     fn any_entry_of_the_list_may_match_but_only_as_v1a() {
-        let right = sign("1000000", b"{}");
+        let right = sign(b"{}");
         let list = format!("v1,AAAA v1a,AAAA junk {right}");
-        assert_eq!(verify_at(&list, "1000000", b"{}", 1_000_000), Ok(()));
+        assert_eq!(verify(&list, b"{}"), Ok(()));
         for without in [list.replace(&right, ""), right.replace("v1a,", "v1,")] {
-            assert_eq!(verify_at(&without, "1000000", b"{}", 1_000_000), Err(VerifyFault::NoMatch));
+            assert_eq!(verify(&without, b"{}"), Err(VerifyFault::NoMatch));
         }
     }
 
@@ -115,25 +93,11 @@ mod tests {
             place in any::<prop::sample::Index>(),
             bit in 0_u8..8,
         ) {
-            let signature = sign("1000000", &body);
+            let signature = sign(&body);
             let mut altered = body.clone();
             altered[place.index(body.len())] ^= 1 << bit;
-            prop_assert_eq!(verify_at(&signature, "1000000", &body, 1_000_000), Ok(()));
-            prop_assert_eq!(
-                verify_at(&signature, "1000000", &altered, 1_000_000),
-                Err(VerifyFault::NoMatch)
-            );
-        }
-
-        #[test]
-        fn a_flipped_bit_of_the_signature_is_refused(place in 0_usize..64, bit in 0_u8..8) {
-            let mut bytes = STANDARD.decode(sign("1000000", b"{}").strip_prefix("v1a,").unwrap()).unwrap();
-            bytes[place] ^= 1 << bit;
-            let altered = format!("v1a,{}", STANDARD.encode(bytes));
-            prop_assert_eq!(
-                verify_at(&altered, "1000000", b"{}", 1_000_000),
-                Err(VerifyFault::NoMatch)
-            );
+            prop_assert_eq!(verify(&signature, &body), Ok(()));
+            prop_assert_eq!(verify(&signature, &altered), Err(VerifyFault::NoMatch));
         }
     }
 }

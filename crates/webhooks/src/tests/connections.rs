@@ -1,6 +1,6 @@
 //! Tests of connections that fail, and of connections to forbidden addresses.
 
-use std::{net::TcpListener, rc::Rc, sync::Arc};
+use std::{net::TcpListener, rc::Rc};
 
 use sealpost_domain::{AttemptFailure, Clock as _, Outcome, ports::TargetGuard as _};
 
@@ -10,7 +10,7 @@ use super::{
     test_receiver::{OK, Receiver, Reply},
 };
 use crate::{
-    AddressGuard, AddressPolicy, Bounds, Settings,
+    AddressGuard, AddressPolicy, Settings,
     address_guard::{
         connector::{ConnectFailure, GuardedConnector},
         resolver::{self, NameResolver},
@@ -18,7 +18,7 @@ use crate::{
 };
 
 fn connector(policy: AddressPolicy, resolver: Rc<dyn NameResolver>) -> GuardedConnector {
-    GuardedConnector { policy, resolver, connect_timeout: Bounds::default().connect_timeout }
+    GuardedConnector { policy, resolver }
 }
 
 pub(super) fn outcome_at(settings: Settings, url: &str) -> Outcome {
@@ -63,7 +63,7 @@ fn a_closed_address_is_blocked_in_every_notation() {
 #[test]
 fn a_fault_of_this_node_counts_no_attempt_and_no_failure_of_the_target() {
     let receiver = Receiver::start(|_| OK);
-    let fixture = Fixture::start_with(settings(), Arc::default(), exhausted);
+    let fixture = Fixture::start_with(|it| it.new_resolver = exhausted);
     let url = format!("http://names.test:{}/hook", receiver.addr.port());
     let id = fixture.submit(&target(1, &url, SECRET), 0);
     for released in 1..=EXHAUSTED_LOOKUPS {
@@ -78,19 +78,6 @@ fn a_fault_of_this_node_counts_no_attempt_and_no_failure_of_the_target() {
     }
     let result = &fixture.outbox.wait_for_results(1)[0];
     assert_eq!((result.attempts, result.outcome), (1, Outcome::Succeeded));
-}
-
-/// Calls the connector directly, without the earlier check of the URL.
-#[test]
-fn the_connector_refuses_closed_addresses_by_itself() {
-    let receiver = Receiver::start(|_| OK);
-    let guarded = connector(AddressPolicy::default(), fixed());
-    let runtime = actix_rt::Runtime::new().unwrap();
-    for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "loopback.test", "mixed.test"] {
-        let refused = runtime.block_on(guarded.connect(host, receiver.addr.port()));
-        assert!(matches!(refused, Err(ConnectFailure::BlockedAddress)), "{host}: {refused:?}");
-    }
-    assert_eq!(receiver.connections(), 0);
 }
 
 /// The hosts are an address of every forbidden network, and other notations of such addresses.
@@ -149,7 +136,7 @@ fn a_name_is_checked_again_at_every_connection() {
     let receiver = Receiver::start(|_| {
         Reply::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
     });
-    let fixture = Fixture::start_with(settings(), Arc::default(), rebinding);
+    let fixture = Fixture::start_with(|it| it.new_resolver = rebinding);
     let target = target(1, &format!("http://rebinding.test:{}/", receiver.addr.port()), SECRET);
     fixture.submit(&target, 0);
     assert_eq!(fixture.outbox.wait_for_results(1)[0].outcome, Outcome::Succeeded);
@@ -194,7 +181,7 @@ fn no_redirect_is_followed_to_a_closed_address() {
 #[test]
 fn the_system_resolver_finds_receivers() {
     let receiver = Receiver::start(|_| OK);
-    let fixture = Fixture::start_with(settings(), Arc::default(), resolver::system);
+    let fixture = Fixture::start_with(|it| it.new_resolver = resolver::system);
     fixture.submit(&target(1, &format!("http://localhost:{}/", receiver.addr.port()), SECRET), 0);
     assert_eq!(fixture.outbox.wait_for_results(1)[0].outcome, Outcome::Succeeded);
 }

@@ -104,7 +104,7 @@ fn a_burst_to_one_receiver_beyond_capacity_is_sent_when_the_receiver_keeps_up() 
     let target = target(1, &receiver.url(), SECRET);
     let settings = Settings { claim_max: 16, queue_max: 256, ..endless() };
     let fixture = Fixture::start(settings);
-    fixture.submit_together(&target, 0..1000);
+    fixture.submit_all(&target, 0..1000);
     arrival.recv().unwrap();
     fixture.outbox.wait_until(|state| {
         let released = state.rows.values().filter(|row| row.released == 1).count();

@@ -2,7 +2,6 @@
 
 use std::{
     ops::Range,
-    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -21,10 +20,7 @@ use super::{
     fake_resolver::fixed,
     memory_outbox::{MemoryOutbox, NOW, account_of, delivery_to, webhook_id},
 };
-use crate::{
-    AddressPolicy, Dispatcher, Settings, VerifyingKey, address_guard::resolver::NameResolver,
-    dispatcher::Dependencies,
-};
+use crate::{AddressPolicy, Dispatcher, Settings, VerifyingKey, dispatcher::Dependencies};
 
 pub(crate) const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
@@ -91,6 +87,17 @@ pub(crate) fn keyring() -> Arc<Keyring> {
     Arc::new(Keyring::parse("1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap())
 }
 
+/// Returns dependencies with an empty delivery queue and a clock at its beginning.
+pub(crate) fn dependencies() -> Dependencies {
+    Dependencies {
+        outbox: Arc::<MemoryOutbox>::default(),
+        keyring: keyring(),
+        clock: Arc::<TestClock>::default(),
+        signer: None,
+        new_resolver: fixed,
+    }
+}
+
 pub(crate) fn target(number: u16, url: &str, secret: &str) -> Arc<Target> {
     rotating_target(number, url, secret, &[])
 }
@@ -119,32 +126,25 @@ impl Fixture {
     }
 
     pub(crate) fn start_on(settings: Settings, outbox: Arc<MemoryOutbox>) -> Self {
-        Self::start_with(settings, outbox, fixed)
+        Self::start_using(settings, outbox, dependencies())
     }
 
-    pub(crate) fn start_with(
+    /// Starts a dispatcher with another name resolver or signer. `change` sets it.
+    pub(crate) fn start_with(change: impl FnOnce(&mut Dependencies)) -> Self {
+        let mut dependencies = dependencies();
+        change(&mut dependencies);
+        Self::start_using(settings(), Arc::default(), dependencies)
+    }
+
+    fn start_using(
         settings: Settings,
         outbox: Arc<MemoryOutbox>,
-        new_resolver: fn() -> Rc<dyn NameResolver>,
-    ) -> Self {
-        Self::start_with_signer(settings, outbox, new_resolver, None)
-    }
-
-    pub(crate) fn start_signing(settings: Settings, signer: Arc<dyn EventSigner>) -> Self {
-        Self::start_with_signer(settings, Arc::default(), fixed, Some(signer))
-    }
-
-    fn start_with_signer(
-        settings: Settings,
-        outbox: Arc<MemoryOutbox>,
-        new_resolver: fn() -> Rc<dyn NameResolver>,
-        signer: Option<Arc<dyn EventSigner>>,
+        dependencies: Dependencies,
     ) -> Self {
         let clock = Arc::new(TestClock(AtomicI64::new(NOW.as_millis())));
         let (store, time): (Arc<MemoryOutbox>, Arc<TestClock>) =
             (Arc::clone(&outbox), Arc::clone(&clock));
-        let dependencies =
-            Dependencies { outbox: store, keyring: keyring(), clock: time, signer, new_resolver };
+        let dependencies = Dependencies { outbox: store, clock: time, ..dependencies };
         let dispatcher = Dispatcher::start_with(settings, dependencies).unwrap();
         Self { dispatcher, outbox, clock }
     }
@@ -182,19 +182,6 @@ impl Fixture {
             self.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
         }
         self.outbox.wait_for_results(usize::try_from(count).unwrap())
-    }
-
-    /// Passes all deliveries to the dispatcher in one call, so that no attempt starts before the last of them has
-    /// arrived.
-    pub(crate) fn submit_together(&self, target: &Arc<Target>, envelopes: Range<u32>) {
-        let (lease, lease_until) = self.dispatcher.lease();
-        let deliveries = envelopes.map(|envelope| {
-            let delivery = delivery_to(Arc::clone(target), envelope);
-            let delivery = LeasedDelivery { lease, lease_until, ..delivery };
-            self.outbox.insert(&delivery, true);
-            delivery
-        });
-        self.dispatcher.submit(deliveries.collect());
     }
 }
 

@@ -162,8 +162,7 @@ fn a_panic_of_the_sweeper_is_detected() {
 
 #[test]
 fn a_panic_of_a_delivery_worker_is_detected() {
-    let fixture =
-        Fixture::start_with(settings(), Arc::default(), || panic!("intended by the test"));
+    let fixture = Fixture::start_with(|it| it.new_resolver = || panic!("intended by the test"));
     wait_until_broken(&fixture.dispatcher);
 }
 
@@ -175,13 +174,4 @@ fn a_panic_of_the_outcome_writer_is_detected() {
     let fixture = Fixture::start_on(Settings { sweep_every, ..settings() }, outbox);
     fixture.submit(&target(1, &receiver.url(), SECRET), 0);
     wait_until_broken(&fixture.dispatcher);
-}
-
-#[test]
-fn lease_tokens_are_new_and_have_the_set_lease() {
-    let fixture = Fixture::start(settings());
-    let (first, until) = fixture.dispatcher.lease();
-    let (second, _) = fixture.dispatcher.lease();
-    assert_ne!(first, second);
-    assert_eq!(until, NOW.plus(Duration::from_secs(45)));
 }

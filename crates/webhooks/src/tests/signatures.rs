@@ -71,7 +71,7 @@ fn the_signature_of_the_service_is_last_and_needs_no_secret() {
     let receiver = Receiver::start(|_| OK);
     let signer = Arc::new(Signer::new(&[7; 32]));
     let service: Arc<dyn EventSigner> = Arc::<Signer>::clone(&signer);
-    let fixture = Fixture::start_signing(settings(), service);
+    let fixture = Fixture::start_with(|it| it.signer = Some(service));
     let soon = NOW.plus(Duration::from_secs(10));
     fixture.submit(&rotating_target(1, &receiver.url(), SECRET, &[(OLD, soon)]), 0);
     fixture.outbox.wait_for_results(1);

@@ -23,8 +23,7 @@ use crate::Settings;
 
 #[test]
 fn a_certificate_needs_a_trusted_root() {
-    let CertifiedKey { cert, signing_key } =
-        rcgen::generate_simple_self_signed(["loopback.test".to_owned()]).unwrap();
+    let CertifiedKey { cert, signing_key } = self_signed("loopback.test");
     let receiver = tls_receiver(cert.der().clone(), &signing_key);
     let url = format!("https://loopback.test:{}/", receiver.addr.port());
     assert_eq!(failure_at(settings(), &url), AttemptFailure::Tls);
@@ -48,7 +47,7 @@ fn tls_detail(settings: Settings, url: &str) -> String {
 
 #[test]
 fn a_failed_tls_session_has_the_reason_of_the_tls_library() {
-    let self_signed = |change: fn(&mut CertificateParams)| {
+    let trusted = |change: fn(&mut CertificateParams)| {
         let mut params = CertificateParams::new(["loopback.test".to_owned()]).unwrap();
         change(&mut params);
         let key = KeyPair::generate().unwrap();
@@ -60,18 +59,18 @@ fn a_failed_tls_session_has_the_reason_of_the_tls_library() {
     let url = |host: &str, receiver: &Receiver| format!("https://{host}:{}/", receiver.addr.port());
     // A self-signed certificate that is also a certificate authority, as `openssl req -x509` creates it.
     let (receiver, trusting) =
-        self_signed(|params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained));
+        trusted(|params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained));
     let detail = tls_detail(trusting, &url("loopback.test", &receiver));
     assert!(detail.contains("CaUsedAsEndEntity"), "{detail}");
 
-    let (receiver, trusting) = self_signed(|_| ());
+    let (receiver, trusting) = trusted(|_| ());
     let detail = tls_detail(trusting, &url("127.0.0.1", &receiver));
     assert!(detail.contains("not valid for name \"127.0.0.1\""), "{detail}");
     let detail = tls_detail(settings(), &url("loopback.test", &receiver));
     assert!(detail.contains("UnknownIssuer"), "{detail}");
 
     let (receiver, trusting) =
-        self_signed(|params| params.not_after = rcgen::date_time_ymd(2001, 1, 1));
+        trusted(|params| params.not_after = rcgen::date_time_ymd(2001, 1, 1));
     let detail = tls_detail(trusting, &url("loopback.test", &receiver));
     assert!(detail.contains("expired"), "{detail}");
 
@@ -97,8 +96,7 @@ fn a_failed_tls_session_has_the_reason_of_the_tls_library() {
 /// In TLS 1.3 the client considers the handshake complete before the receiver has checked its certificate.
 #[test]
 fn a_receiver_may_refuse_a_client_without_a_certificate() {
-    let CertifiedKey { cert, signing_key } =
-        rcgen::generate_simple_self_signed(["loopback.test".to_owned()]).unwrap();
+    let CertifiedKey { cert, signing_key } = self_signed("loopback.test");
     let mut roots = RootCertStore::empty();
     roots.add(cert.der().clone()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -116,12 +114,15 @@ fn a_receiver_may_refuse_a_client_without_a_certificate() {
 
 #[test]
 fn a_name_with_underscores_is_reached_over_tls() {
-    let CertifiedKey { cert, signing_key } =
-        rcgen::generate_simple_self_signed(["_my_host_.test".to_owned()]).unwrap();
+    let CertifiedKey { cert, signing_key } = self_signed("_my_host_.test");
     let receiver = tls_receiver(cert.der().clone(), &signing_key);
     let settings = Settings { extra_roots: vec![cert.der().clone()], ..settings() };
     let url = format!("https://_MY_host_.test:{}/", receiver.addr.port());
     assert_eq!(outcome_at(settings, &url), Outcome::Succeeded);
+}
+
+fn self_signed(host: &str) -> CertifiedKey<KeyPair> {
+    rcgen::generate_simple_self_signed([host.to_owned()]).unwrap()
 }
 
 fn tls_receiver(certificate: CertificateDer<'static>, key: &KeyPair) -> Receiver {

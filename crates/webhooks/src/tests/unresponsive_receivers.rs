@@ -98,7 +98,7 @@ fn a_receiver_that_begins_to_hang_keeps_its_bound_in_flight() {
     let fixture = Fixture::start(Settings { timeout, ..settings() });
     fixture.submit(&stuck, 0);
     fixture.outbox.wait_for_results(1);
-    fixture.submit_together(&stuck, 1..100);
+    fixture.submit_all(&stuck, 1..100);
     // Eight requests start at once. When they get no response in time, all other deliveries are deferred.
     fixture.outbox.wait_for_results(9);
     fixture

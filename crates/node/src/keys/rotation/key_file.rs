@@ -10,11 +10,7 @@ use std::{
 use sealpost_storage::owned_file::{self, with_suffix};
 use zeroize::Zeroizing;
 
-use crate::{
-    error::{Failure, NodeError, keys_error},
-    files::regular_file,
-    keys::new_line,
-};
+use crate::{error::NodeError, files::regular_file, keys::new_line};
 
 /// A key file that is locked for a rotation.
 pub(super) struct KeyFile {
@@ -27,20 +23,19 @@ impl KeyFile {
     /// Locks the key file for a rotation. Fails if another rotation has the lock.
     pub(super) fn lock(path: &Path) -> Result<Self, NodeError> {
         let cannot = |error| {
-            let message = format!("the key file {} cannot be used", path.display());
-            NodeError::Keys(Failure::caused(message, error))
+            NodeError::caused(format!("the key file {} cannot be used", path.display()), error)
         };
         // Resolves a symbolic link, so that the rotation replaces the target and keeps the link.
         let path = fs::canonicalize(path).map_err(cannot)?;
-        let lock = regular_file::try_lock(&with_suffix(&path, ".lock")).map_err(keys_error)?;
-        let busy = || failed("another rotation is running: wait until it ends");
+        let lock = regular_file::try_lock(&with_suffix(&path, ".lock")).map_err(NodeError::of)?;
+        let busy = || NodeError::new("another rotation is running: wait until it ends");
         Ok(Self { path, _lock: lock.ok_or_else(busy)? })
     }
 
     /// Adds a new random key to the file, with the version number after `newest`.
     pub(super) fn add(&self, newest: u32) -> Result<(), NodeError> {
         let version = newest.checked_add(1).ok_or_else(|| {
-            failed(format!("no version is higher than {newest} of this key file"))
+            NodeError::new(format!("no version is higher than {newest} of this key file"))
         })?;
         let line = new_line(version)?;
         self.append(&line).map_err(|error| {
@@ -49,7 +44,7 @@ impl KeyFile {
                  yourself, and run this command again",
                 self.path.display()
             );
-            NodeError::Keys(Failure::caused(message, error))
+            NodeError::caused(message, error)
         })
     }
 
@@ -74,10 +69,6 @@ fn give_access_of(old: &Metadata, file: &File) -> io::Result<()> {
         fchown(file, Some(old.uid()), Some(old.gid()))?;
     }
     file.set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))
-}
-
-fn failed(message: impl Into<String>) -> NodeError {
-    NodeError::Keys(Failure::new(message))
 }
 
 #[cfg(test)]

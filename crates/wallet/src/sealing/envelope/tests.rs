@@ -1,4 +1,5 @@
-//! Tests attacks on envelopes: new hashes, new signatures and replays. `tests/envelopes.rs` tests the public interface.
+//! Tests that envelopes keep their bytes, and that changed or malformed envelopes are refused, even with a new hash and
+//! signature. `tests/envelopes.rs` tests the public interface.
 
 use proptest::prelude::*;
 use sealpost_domain::{MessageType, ThreadId};

@@ -5,32 +5,30 @@ use std::{rc::Rc, time::Instant};
 
 use sealpost_domain::{LeasedDelivery, Timestamp, with_causes};
 
-use super::{DeliveryWorker, RunningAttempt, Unstarted, WorkerContext, attempt_span::AttemptSpan};
+use super::{DeliveryWorker, RunningAttempt, attempt_span::AttemptSpan};
 use crate::{
+    circuit_breaker::deferral::Deferral,
+    dispatcher::shared_state::SharedState,
     http::target_sender::TargetSender,
     queue::fair_queue::Slot,
     signing::signed_request::{SignedRequest, event_id},
 };
 
 impl DeliveryWorker {
-    /// Starts an attempt. If that fails, returns the delivery, which is due again:
+    /// Starts an attempt. If that fails, returns the delivery to the database. The delivery is due again:
     ///
     /// - now, if the event has expired, or if the lease could end before the outcome is recorded
     /// - at the end of the lease, if the signing secret cannot be decrypted, or if the request cannot be built
-    pub(super) fn start_attempt(
-        &mut self,
-        delivery: LeasedDelivery,
-        slot: Slot,
-    ) -> Option<Unstarted> {
-        let now = self.context.clock.now();
-        let settings = &self.context.settings;
+    pub(super) fn start_attempt(&mut self, delivery: LeasedDelivery, slot: Slot) {
+        let SharedState { settings, clock, .. } = &*self.context.shared;
+        let now = clock.now();
         let is_expired = delivery.event.id().timestamp() < now.minus(settings.retention);
         if is_expired || delivery.lease_until.since(now) < settings.lease_min() {
-            return Some(Unstarted { delivery, slot, due_at: now });
+            return self.give_back(delivery, &slot, Deferral::until(now));
         }
         let Some((sender, request)) = self.prepare(&delivery, now) else {
             let due_at = delivery.lease_until;
-            return Some(Unstarted { delivery, slot, due_at });
+            return self.give_back(delivery, &slot, Deferral::until(due_at));
         };
         let span = AttemptSpan::begin(request.trace);
         let attempt = self.attempts.spawn_local(async move {
@@ -39,7 +37,6 @@ impl DeliveryWorker {
         });
         self.in_flight
             .insert(attempt.id(), RunningAttempt { delivery, slot, signed_at: now, span });
-        None
     }
 
     fn prepare(
@@ -48,7 +45,7 @@ impl DeliveryWorker {
         now: Timestamp,
     ) -> Option<(Rc<TargetSender>, SignedRequest)> {
         let sender = self.sender_for(delivery)?;
-        let events = self.context.settings.events;
+        let events = self.context.shared.settings.events;
         let request = SignedRequest::build(delivery, events, &sender.keys, now);
         let request = request.inspect_err(|error| {
             tracing::error!(
@@ -67,7 +64,7 @@ impl DeliveryWorker {
         {
             return Some(Rc::clone(sender));
         }
-        let WorkerContext { keyring, signer, .. } = &self.context;
+        let SharedState { keyring, signer, .. } = &*self.context.shared;
         match TargetSender::open(target, keyring, &self.clients, signer.as_ref()) {
             Ok(sender) => {
                 let sender = Rc::new(sender);

@@ -14,13 +14,15 @@ use tokio::task::{Id, JoinError};
 
 use super::{DeliveryWorker, FinishedAttempt, RunningAttempt};
 use crate::{
-    circuit_breaker::{BreakerTransition, deferral::Deferral, target_health::HealthSign},
-    dispatcher::outcome_message::OutcomeMessage,
-    local_fault::LocalFault,
-    queue::release_batch::{ReleaseBatch, batch_releases},
+    circuit_breaker::{BreakerTransition, HealthSign, deferral::Deferral},
+    dispatcher::outcome_writer::OutcomeMessage,
+    local_fault::{LocalFault, Unsent},
+    queue::{
+        fair_queue::Slot,
+        release_batch::{ReleaseBatch, batch_releases},
+    },
     retry::{self, attempt_report::AttemptReport},
     signing::signed_request::event_id,
-    unsent::Unsent,
 };
 
 impl DeliveryWorker {
@@ -33,7 +35,7 @@ impl DeliveryWorker {
             (join_error.id(), (Ok(AttemptReport::failed(AttemptFailure::Protocol)), Duration::ZERO))
         });
         let Some(attempt) = self.in_flight.remove(&id) else { return };
-        let (now, target) = (self.context.clock.now(), attempt.delivery.target.webhook_id);
+        let (now, target) = (self.context.shared.clock.now(), attempt.delivery.target.webhook_id);
         let report = match report {
             Ok(report) => report,
             Err(Unsent::Local(fault)) => return self.postpone(attempt, fault, now),
@@ -64,11 +66,8 @@ impl DeliveryWorker {
     /// target as it is.
     fn postpone(&mut self, attempt: RunningAttempt, fault: LocalFault, now: Timestamp) {
         let RunningAttempt { delivery, slot, .. } = attempt;
-        let target = delivery.target.webhook_id;
-        self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
-        self.senders.mark_used(target);
-        let pause = self.context.settings.schedule.scaled(LOCAL_FAULT_PAUSE);
-        self.targets.release(delivery, Deferral { from: now.plus(pause), spread: pause });
+        let pause = self.context.shared.settings.schedule.scaled(LOCAL_FAULT_PAUSE);
+        self.give_back(delivery, &slot, Deferral { from: now.plus(pause), spread: pause });
         let logged_at = self.local_fault_logged_at;
         if logged_at.is_none_or(|logged_at| now.since(logged_at) >= LOCAL_FAULT_LOG_PERIOD) {
             self.local_fault_logged_at = Some(now);
@@ -78,6 +77,14 @@ impl DeliveryWorker {
                  open files, or free memory or ports"
             );
         }
+    }
+
+    /// Returns a delivery to the database without a counted attempt.
+    pub(super) fn give_back(&mut self, delivery: LeasedDelivery, slot: &Slot, deferral: Deferral) {
+        let (target, now) = (delivery.target.webhook_id, self.context.shared.clock.now());
+        self.targets.finish(target, slot, HealthSign::NotAttempted, now);
+        self.senders.mark_used(target);
+        self.targets.release(delivery, deferral);
     }
 
     /// Queues a delivery to a [relay](crate::relay) again, because the connection to the relay has ended. Counts no
@@ -104,7 +111,7 @@ impl DeliveryWorker {
     pub(super) fn release_to_relays(&mut self) {
         if !self.awaiting_relay.is_empty() {
             let held = std::mem::take(&mut self.awaiting_relay);
-            let due_at = self.context.clock.now();
+            let due_at = self.context.shared.clock.now();
             self.send(OutcomeMessage::AwaitRelay(ReleaseBatch { held, due_at }));
         }
     }
@@ -117,9 +124,9 @@ impl DeliveryWorker {
         report: AttemptReport,
         duration: Duration,
     ) -> AttemptResult {
-        let now = self.context.clock.now();
+        let now = self.context.shared.clock.now();
         let attempts = delivery.attempts.saturating_add(1);
-        let schedule = &self.context.settings.schedule;
+        let schedule = &self.context.shared.settings.schedule;
         let outcome = retry::outcome::decide(schedule, attempts, &report, now, jitter);
         self.context.shared.counters.count_attempt(outcome);
         tracing::debug!(
@@ -154,11 +161,10 @@ impl DeliveryWorker {
     /// Releases the leases of all deferred deliveries, which get no attempt now. Groups the deliveries into batches,
     /// and passes each batch to the thread that writes to the database.
     pub(super) fn release_deferred(&mut self) {
-        let (deferred, now) = (self.targets.take_to_release(), self.context.clock.now());
+        let (deferred, now) = (self.targets.take_to_release(), self.context.shared.clock.now());
         self.context.shared.counters.count_deferred(deferred.len());
-        let bounds = &self.context.settings.bounds;
-        let window = self.context.settings.schedule.scaled(bounds.release_window);
-        for batch in batch_releases(deferred, window, bounds.release_batch_max, jitter) {
+        let window = self.context.shared.settings.schedule.scaled(RELEASE_WINDOW);
+        for batch in batch_releases(deferred, window, jitter) {
             for (id, _) in &batch.held {
                 self.targets.record_released(*id, batch.due_at, now);
             }
@@ -183,6 +189,9 @@ impl DeliveryWorker {
 /// Minimum time until a delivery is due again after a fault of this node. A random time of at most the same length is
 /// added. If the first pause of the schedule is shorter than the default, both times are shortened in proportion.
 const LOCAL_FAULT_PAUSE: Duration = Duration::from_secs(5);
+/// Maximum difference between the due times of deliveries that one SQL statement returns to the database. Shortened in
+/// the same proportion.
+const RELEASE_WINDOW: Duration = Duration::from_secs(5);
 /// Minimum time between two lines in the log about faults of this node.
 const LOCAL_FAULT_LOG_PERIOD: Duration = Duration::from_mins(1);
 

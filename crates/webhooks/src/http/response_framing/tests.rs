@@ -274,6 +274,8 @@ const RESPONSES: &[(&str, &str, &str, End)] = &[
     ),
     // Responses without a length: the body ends with the connection.
     ("1.1 200 \r\nx: y", "ok", "1.0 200 \r\nx: y\r\nconnection: close\n\nok", Due),
+    ("1.1 200 \r\ntransfer-encoding: identity", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
+    ("1.1 200 \r\nconnection: keep-alive", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
     ("1.1 200 \r\ntransfer-encoding: gzip", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
     (
         "1.1 200 \r\ntransfer-encoding: chunked, gzip",
@@ -284,6 +286,8 @@ const RESPONSES: &[(&str, &str, &str, End)] = &[
     ("1.0 200 \r\nconnection: keep-alive", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
     // Statuses whose responses never have a body.
     ("1.1 204 \r\ncontent-length: 7", "", "1.1 204 \r\ncontent-length: 0\n\n", Reusable),
+    ("1.1 204 \r\ntransfer-encoding: chunked", "", "1.1 204 \r\ncontent-length: 0\n\n", Reusable),
+    ("1.1 304 \r\ncontent-length: 7", "", "1.1 304 \r\ncontent-length: 0\n\n", Reusable),
     ("1.1 304 \r\ntransfer-encoding: chunked", "", "1.1 304 \r\ncontent-length: 0\n\n", Reusable),
     ("1.1 204 \r\ncontent-length: 2", "ok", "1.1 204 \r\ncontent-length: 0\n\n", Ended),
     // The field `connection`.

@@ -6,7 +6,10 @@ use std::mem;
 use sealpost_domain::{DeliveryId, LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
 use super::TargetQueues;
-use crate::circuit_breaker::{BreakerTransition, deferral::Deferral};
+use crate::{
+    circuit_breaker::{BreakerTransition, deferral::Deferral},
+    queue::release_batch::RELEASE_BATCH_MAX,
+};
 
 impl TargetQueues {
     /// Records that a delivery has returned to the database and is due at `due_at`. The delivery is tracked until then,
@@ -38,8 +41,8 @@ impl TargetQueues {
     ///
     /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
     /// others. An unstable target therefore causes little work in the database. A response that closes the breaker
-    /// expedites up to `expedite_max` deliveries. This node then has enough deliveries for the target, even if other
-    /// nodes claim a part of them.
+    /// expedites up to [`RELEASE_BATCH_MAX`] deliveries. This node then has enough deliveries for the target, even if
+    /// other nodes claim a part of them.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,
@@ -47,7 +50,7 @@ impl TargetQueues {
         now: Timestamp,
     ) {
         let is_closed = transition == Some(BreakerTransition::Closed);
-        let max = if is_closed { self.bounds.expedite_max } else { self.in_flight_per_target };
+        let max = if is_closed { RELEASE_BATCH_MAX } else { self.in_flight_per_target };
         self.expedite_up_to(max, id, now);
     }
 

@@ -12,7 +12,7 @@ use std::{
 
 use sealpost_domain::{AccountId, LeasedDelivery, Target, Timestamp};
 
-use crate::circuit_breaker::{CircuitBreaker, target_health::TargetHealth};
+use crate::circuit_breaker::{CircuitBreaker, TargetHealth};
 
 pub(super) struct TargetState {
     pub(super) account_id: AccountId,

@@ -64,7 +64,7 @@ fn turns_are_round_robin() {
 fn deliveries_start_in_the_order_of_their_leases() {
     let mut targets = targets(8, 512);
     attempt(&mut targets, 1, RESPONSE, NOW);
-    // A relay's connection has ended, and returns its deliveries after younger ones were queued.
+    // The connection of a relay has ended. Its deliveries return to the queue after younger deliveries.
     for (envelope, lease_s) in [(3, 30), (1, 10), (4, 30), (2, 20)] {
         let lease_until = NOW.plus(Duration::from_secs(lease_s));
         let returned = LeasedDelivery { lease_until, ..delivery(1, envelope) };

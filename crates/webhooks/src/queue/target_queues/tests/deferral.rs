@@ -2,10 +2,20 @@ use sealpost_domain::DeliveryId;
 
 use super::*;
 
+fn after(seconds: u64) -> Timestamp {
+    NOW.plus(Duration::from_secs(seconds))
+}
+
+/// Opens the breaker of a target by failed attempts.
+fn open_breaker(targets: &mut TargetQueues, target: u16) {
+    for _ in 0..5 {
+        attempt(targets, target, HealthSign::NoResponse, NOW);
+    }
+}
+
 #[test]
 fn an_opening_breaker_defers_the_queue() {
     let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
     for _ in 0..4 {
         assert_eq!(attempt(&mut targets, 1, HealthSign::NoResponse, NOW), None);
     }
@@ -52,11 +62,8 @@ fn release(targets: &mut TargetQueues, now: Timestamp) -> Vec<(DeliveryId, Times
 #[test]
 fn the_response_that_closes_a_breaker_expedites_the_deferred_deliveries_of_its_target() {
     let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
     for target in [1, 2] {
-        for _ in 0..5 {
-            attempt(&mut targets, target, HealthSign::NoResponse, NOW);
-        }
+        open_breaker(&mut targets, target);
         push_all(&mut targets, target, 0..101);
     }
     let released_rows = release(&mut targets, NOW);
@@ -78,10 +85,7 @@ fn the_response_that_closes_a_breaker_expedites_the_deferred_deliveries_of_its_t
 #[test]
 fn a_requested_delivery_is_the_next_probe_of_an_open_breaker() {
     let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
-    for _ in 0..5 {
-        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    }
+    open_breaker(&mut targets, 1);
     let request = |targets: &mut TargetQueues, envelope, requested_at, now| {
         let requested_at = Some(requested_at);
         targets.push(LeasedDelivery { requested_at, ..delivery(1, envelope) }, 10_000, now);
@@ -105,11 +109,8 @@ fn a_requested_delivery_is_the_next_probe_of_an_open_breaker() {
 #[test]
 fn a_relay_that_connects_again_gets_its_deferred_deliveries() {
     let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
     for target in [1, 2] {
-        for _ in 0..5 {
-            attempt(&mut targets, target, HealthSign::NoResponse, NOW);
-        }
+        open_breaker(&mut targets, target);
         push_all(&mut targets, target, 0..9);
     }
     let released_rows = release(&mut targets, NOW);
@@ -131,10 +132,8 @@ fn a_relay_that_connects_again_gets_its_deferred_deliveries() {
 #[test]
 fn all_deferred_deliveries_of_a_relay_that_leaves_are_due_at_once() {
     let mut targets = targets(8, 512);
-    for _ in 0..5 {
-        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    }
-    let more_than_a_response_expedites = targets.bounds.expedite_max + 1;
+    open_breaker(&mut targets, 1);
+    let more_than_a_response_expedites = RELEASE_BATCH_MAX + 1;
     push_all(&mut targets, 1, 0..u32::try_from(more_than_a_response_expedites).unwrap());
     release(&mut targets, NOW);
     targets.disconnect(&[webhook_id(1)], NOW);
@@ -146,10 +145,7 @@ fn all_deferred_deliveries_of_a_relay_that_leaves_are_due_at_once() {
 #[test]
 fn deliveries_that_are_queued_again_have_the_order_of_their_leases() {
     let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
-    for _ in 0..5 {
-        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    }
+    open_breaker(&mut targets, 1);
     assert!(targets.push(delivery(1, 9), 0, after(30)), "the probe");
     let leases = [after(90), after(60)];
     for (envelope, lease_until) in (10..).zip(leases) {
@@ -179,9 +175,7 @@ fn an_unstable_target_expedites_at_most_its_bound_in_flight() {
 #[test]
 fn withdrawn_deliveries_are_not_expedited() {
     let mut targets = targets(8, 512);
-    for _ in 0..5 {
-        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    }
+    open_breaker(&mut targets, 1);
     push_all(&mut targets, 1, 0..9);
     release(&mut targets, NOW);
     targets.withdraw(webhook_id(1), NOW);
@@ -192,10 +186,7 @@ fn withdrawn_deliveries_are_not_expedited() {
 #[test]
 fn a_failed_probe_is_followed_by_another_deferred_delivery() {
     let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
-    for _ in 0..5 {
-        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    }
+    open_breaker(&mut targets, 1);
     push_all(&mut targets, 1, 0..9);
     let released_rows = release(&mut targets, NOW);
     targets.schedule_probes(NOW);
