@@ -1,9 +1,13 @@
 //! Writes the log to standard error, as JSON or as text.
 
+mod output;
+
 use std::io::{self, IsTerminal as _};
 
 use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt, prelude::*};
 
+use self::output::LogOutput;
+pub(crate) use self::output::report_lost_lines;
 use crate::{fault::Fault, settings::LogFormat, spans::SpanLayer};
 
 /// Starts the log for this process. `filter` does not apply to `spans`, which receives all finished spans. Fails if
@@ -14,7 +18,7 @@ pub(crate) fn start(
     spans: Option<SpanLayer>,
 ) -> Result<(), Fault> {
     let filter = self::filter(filter)?;
-    let mut layer = fmt::layer().with_writer(io::stderr);
+    let mut layer = fmt::layer().with_writer(|| LogOutput);
     if !io::stderr().is_terminal() {
         layer.set_ansi(false);
     }

@@ -32,6 +32,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
             () = signals.next() => give_up_start(),
         };
         announce(&node)?;
+        actix_rt::spawn(logs::report_lost_lines());
         let is_text = args.log_format() == LogFormat::Text;
         if args.dev && is_text && tracing::enabled!(tracing::Level::INFO) {
             greet(&node);
