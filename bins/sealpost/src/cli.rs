@@ -200,7 +200,7 @@ pub(crate) enum KekCommand {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
     },
-    /// Print the shares of a new quorum, of which some together wrap and unwrap the key-encryption keys
+    /// Print the shares of a new quorum (a wrapping key that a minimum number of shares computes)
     ///
     /// The first line is the value for --kek-provider. Give each other line to another person, and store none of them
     /// on a server.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use sealpost_domain::with_causes;
-use sealpost_node::NodeError;
+use sealpost_node::{NodeError, NodeErrorKind};
 use sealpost_receiver::{ReceiverError, escape_control};
 use sealpost_service::OperatorError;
 use sealpost_shell::ShellError;
@@ -72,10 +72,8 @@ impl Fault {
 
 impl From<NodeError> for Fault {
     fn from(error: NodeError) -> Self {
-        match error {
-            NodeError::Contradiction(failure) => Self::usage(failure),
-            other => Self::of(&other),
-        }
+        let is_usage = error.kind() == NodeErrorKind::Contradiction;
+        if is_usage { Self::usage(error) } else { Self::of(&error) }
     }
 }
 

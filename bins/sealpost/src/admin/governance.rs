@@ -15,9 +15,9 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
     let (C::Enforce(verdict) | C::Lift(verdict) | C::Propose(verdict)) = command;
     check_text("--reason", &verdict.reason.text)?;
     let decision = match command {
-        C::Enforce(verdict) => operator.enforce(verdict.subject.clone(), &verdict.reason.text),
-        C::Lift(verdict) => operator.lift(verdict.subject.clone(), &verdict.reason.text),
-        C::Propose(verdict) => operator.propose(verdict.subject.clone(), &verdict.reason.text),
+        C::Enforce(verdict) => operator.enforce(&verdict.subject, &verdict.reason.text),
+        C::Lift(verdict) => operator.lift(&verdict.subject, &verdict.reason.text),
+        C::Propose(verdict) => operator.propose(&verdict.subject, &verdict.reason.text),
     };
     output.show(&decision?)
 }

@@ -87,8 +87,9 @@ fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
     let retired = desk.operator.retire_kek(&desk.database, version)?;
     output.show_as(&retired, |_| {
         format!(
-            "version {version} is retired: remove its line from every key file, then restart the servers; keep a copy \
-             of the line as long as you keep backups that need it\n"
+            "version {version} is retired. With key files: remove its line from each file, then restart the servers; \
+             keep a copy of the line as long as you keep backups that need it. With a key provider: its wrapped key is \
+             deleted\n"
         )
     })
 }

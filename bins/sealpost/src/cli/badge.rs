@@ -23,7 +23,7 @@ pub(crate) struct AssessArgs {
     /// Name of the assessor; if omitted, your user name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) assessor: Option<String>,
-    /// Reason for the assessment, or its method
+    /// Reason for the scores, or the method that produced them
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = reason)]
     pub(crate) reason: String,
 }

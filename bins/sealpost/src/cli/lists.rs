@@ -148,7 +148,7 @@ pub(crate) struct KeyListArgs {
     /// Keys of this account
     #[arg(long, value_name = "ACCT")]
     pub(crate) account: Option<AccountId>,
-    /// Keys that show this handle, with or without `@`, including revoked keys
+    /// Keys that display this handle, including revoked keys; the `@` is optional
     #[arg(long, value_name = "HANDLE", value_parser = handle)]
     pub(crate) handle: Option<Handle>,
     /// Keys with exactly this label

@@ -67,15 +67,7 @@ impl From<&DatabaseArgs> for DatabaseSettings {
             commit_timeout,
             revocation_journal,
         } = args;
-        let StorageSettings {
-            pool_max: _,
-            in_clear: _,
-            has_pooler: _,
-            connection_timeout,
-            statement_timeout,
-            commit_timeout: _,
-            keys_cached_max,
-        } = StorageSettings::default();
+        let defaults = StorageSettings::default();
         Self {
             data_dir: data_dir.clone(),
             url: database_url.clone(),
@@ -83,10 +75,10 @@ impl From<&DatabaseArgs> for DatabaseSettings {
                 pool_max: *database_pool,
                 in_clear: *database_in_clear,
                 has_pooler: *database_pooler,
-                connection_timeout,
-                statement_timeout,
+                connection_timeout: defaults.connection_timeout,
+                statement_timeout: defaults.statement_timeout,
                 commit_timeout: commit_timeout.0,
-                keys_cached_max,
+                keys_cached_max: defaults.keys_cached_max,
             },
             revocation_journal: journal_location(revocation_journal.as_deref()),
         }

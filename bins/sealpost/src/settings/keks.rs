@@ -58,8 +58,8 @@ impl KekArgs {
     }
 }
 
-/// Converts to the settings of a command. If the provider is a quorum (a wrapping key that is split), reads shares from
-/// standard input until they restore the key.
+/// Converts to the settings of a command. If the key provider is a quorum (a wrapping key that is split), reads shares
+/// from standard input until they restore the key.
 impl TryFrom<&KekArgs> for KeySettings {
     type Error = Fault;
 

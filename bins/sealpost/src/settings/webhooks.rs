@@ -16,8 +16,8 @@ use super::{
 #[command(next_help_heading = "Webhooks")]
 pub(super) struct WebhookArgs {
     /// Pauses before the retries of a failed delivery. After 429, 502, 504 or a timeout, the pause is at least 12 times
-    /// the first pause or 60 s, whichever is shorter. A pause that a 429 or 503 response requests with `Retry-After` is
-    /// respected up to a maximum
+    /// the first pause or 60 s, whichever is shorter. If a 429 or 503 response requests a pause with `Retry-After`, the
+    /// pause can be up to twice as long as scheduled or 1 h, whichever is longer, but at most 24 h
     #[arg(
         long = "webhook-retry-schedule",
         env = "SEALPOST_WEBHOOK_RETRY_SCHEDULE",
@@ -166,18 +166,13 @@ impl From<&WebhookArgs> for WebhookSettings {
             // already contains the denied networks of `--webhook-deny`. The other fields below have no flag, and keep their
             // defaults.
             worker_threads: defaults.worker_threads,
-            probe_pause: defaults.probe_pause,
             sweep_every: defaults.sweep_every,
             claim_max: defaults.claim_max,
-            claim_per_target_max: defaults.claim_per_target_max,
-            failing_max: defaults.failing_max,
             retention: defaults.retention,
             drain: defaults.drain,
             policy: defaults.policy,
             events: defaults.events,
-            user_agent: defaults.user_agent,
             extra_roots: defaults.extra_roots,
-            bounds: defaults.bounds,
         };
         Self { dispatcher, extra_roots: extra_roots.clone() }
     }
