@@ -123,6 +123,20 @@ class Transport(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^the token has a line break or another control character$"):
             client(Service(), login=None, token="kt_1\n")
 
+    def test_texts_that_no_header_can_have_are_refused_without_a_request(self):
+        with self.assertRaisesRegex(ValueError, "^the token begins or ends with a space$"):
+            client(Service(), login=None, token="kt_1 ")
+        for api_key in ("ak_1\n", " ak_1"):
+            with self.assertRaisesRegex(ValueError, "^the API key "):
+                client(Service(), api_key=api_key)
+        for idempotency_key in ("a\nb", "a "):
+            service = Service()
+            with self.assertRaisesRegex(ValueError, "^Idempotency-Key "):
+                client(service).send("bob", "one", idempotency_key=idempotency_key)
+            with self.assertRaisesRegex(ValueError, "^Idempotency-Key "):
+                client(service).send_batch([], idempotency_key=idempotency_key)
+            self.assertEqual(service.requests, [])
+
     def test_a_request_that_may_have_been_processed_is_not_repeated(self):
         service = Service(httpx.ReadError("connection reset"))
         with self.assertRaises(Unreachable) as raised:

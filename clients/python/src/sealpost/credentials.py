@@ -38,3 +38,14 @@ class NewAccount:
 def needs_credentials(request: httpx.Request) -> bool:
     """Returns whether the operation of a request accepts credentials."""
     return not request.url.path.endswith(UNAUTHENTICATED) and "/v1/status/" not in request.url.path
+
+
+def check_header(name: str, text: str) -> None:
+    """Raises `ValueError` for a text that HTTP does not allow in a header. The error does not contain the text.
+
+    httpx would report such a header like a lost response: with the text, which may be a secret, and after retries.
+    """
+    if not text.isprintable():
+        raise ValueError(f"{name} has a line break or another control character")
+    if text != text.strip(" "):
+        raise ValueError(f"{name} begins or ends with a space")

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import httpx
 
-from ..credentials import Login, needs_credentials
+from ..credentials import Login, check_header, needs_credentials
 from ..errors import ApiError, Unreachable
 from ..operation import Body, Operation, Result
 from ..operations import CREATE_SESSION
@@ -32,6 +32,8 @@ class AsyncTransport(httpx.AsyncClient):
         self, operation: Operation[Body, Result], body: Body, *, headers: Mapping[str, str] | None = None, **path: str
     ) -> Result:
         """Calls an operation. `path` has the parameters of its path."""
+        for name, text in (headers or {}).items():
+            check_header(name, text)
         content = None if body is None else body.to_dict()
         response = await self.request(
             operation.method, operation.path.format(**path), json=content, headers=headers or {}

@@ -10,7 +10,7 @@ from typing import Any, overload
 from uuid import uuid4
 
 from .. import operations
-from ..credentials import Login, NewAccount
+from ..credentials import Login, NewAccount, check_header
 from ..models import (
     AcceptPolicy,
     Activated,
@@ -77,8 +77,10 @@ class Sealpost:
             raise ValueError("pass either token or login")
         if token == "":
             raise ValueError("the token is empty")
-        if token is not None and not token.isprintable():
-            raise ValueError("the token has a line break or another control character")
+        if token is not None:
+            check_header("the token", token)
+        if api_key is not None:
+            check_header("the API key", api_key)
         self._credentials = login if token is None else token
         self._http = Transport(
             self._credentials,
