@@ -1,7 +1,8 @@
-//! Black-box tests: run the real binary on real sockets and on both databases.
+//! Black-box tests: run the real binary on real sockets, and on both databases where the result depends on them.
 //!
-//! The tests rely only on the contract. A case that damages the database or counts rows names tables. Each
-//! case starts its own servers on free ports with new data.
+//! The tests rely only on the contract. A case that damages the database or counts rows names tables. Each case starts
+//! its own servers on free ports with new data, except for cases that look only at what they create themselves: they
+//! share a server.
 
 #![expect(
     clippy::expect_used,

@@ -3,21 +3,17 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Identity, Server, on_both, text, within_one_minute,
+    Browser, Client, Database, Identity, Server, on_both, on_embedded, text, within_one_minute,
 };
 
 on_both!(
     acts_are_listed_newest_first_in_pages,
-    acts_with_tokens_and_recovery_codes_are_listed,
-    acts_on_the_dashboard_are_listed,
-    sends_are_no_activity,
     failed_logins_are_recorded_in_limited_number,
     acts_of_operators_are_shown_without_their_names,
     another_account_sees_nothing,
-    faulty_listings_are_refused,
     every_node_shows_the_same_activity,
-    the_account_page_shows_the_client_of_a_session,
 );
+on_embedded!(faulty_listings_are_refused, the_account_page_shows_the_client_of_a_session,);
 
 fn list(client: &Client, who: &Identity, body: &Value) -> Value {
     client.post("/v1/account/activity").token(&who.token).json(body).response().ok()
@@ -84,8 +80,9 @@ fn acts_are_listed_newest_first_in_pages(database: &Database) {
     assert_eq!(paged, found);
 }
 
-fn acts_with_tokens_and_recovery_codes_are_listed(database: &Database) {
-    let server = database.serve();
+#[test]
+fn acts_with_tokens_and_recovery_codes_are_listed() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let created = server.new_token(&alice, &["webhooks"]);
     let (id, token) = (text(&created, "token_id"), text(&created, "token"));
@@ -132,8 +129,9 @@ fn acts_with_tokens_and_recovery_codes_are_listed(database: &Database) {
     assert_eq!(found[7]["detail"], format!("{id} for {}", alice.key));
 }
 
-fn acts_on_the_dashboard_are_listed(database: &Database) {
-    let server = database.serve();
+#[test]
+fn acts_on_the_dashboard_are_listed() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let sibling = server.sibling(&alice);
     let browser = Browser::sign_in(&server, &alice);
@@ -151,8 +149,9 @@ fn acts_on_the_dashboard_are_listed(database: &Database) {
     assert!(page.contains("Identity revoked"), "a wrong cursor shows the newest entries");
 }
 
-fn sends_are_no_activity(database: &Database) {
-    let server = database.serve();
+#[test]
+fn sends_are_no_activity() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let before = entries(&server, &alice);
     let sent = server.send(&alice, &alice.key, "x").ok();

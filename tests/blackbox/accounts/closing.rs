@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Browser, Client, Database, Identity, Reaction, Receiver, Response, Server, binary, has,
-    on_both, on_embedded, postgres_tool, run, text, wait_until,
+    on_both, postgres_tool, run, text, wait_until,
 };
 
 on_both!(
@@ -16,7 +16,6 @@ on_both!(
     an_operator_closes_and_erases,
     an_erased_handle_stays_reserved,
 );
-on_embedded!(an_owner_closes_the_account_in_a_browser);
 
 fn close(client: &Client, who: &Identity) -> Response {
     let body = json!({"login_secret": who.login_secret});
@@ -241,8 +240,9 @@ fn an_erased_handle_stays_reserved(database: &Database) {
     assert_eq!(server.send(&bob, "alice", "x").ok()["recipient"], bob.key);
 }
 
-fn an_owner_closes_the_account_in_a_browser(database: &Database) {
-    let server = database.serve();
+#[test]
+fn an_owner_closes_the_account_in_a_browser() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     let browser = Browser::sign_in(&server, &alice);
     let path = "/dashboard/account/close";

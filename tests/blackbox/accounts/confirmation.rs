@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Browser, Database, Identity, on_both, text};
+use crate::support::{Browser, Database, Identity, Server, on_embedded, text};
 
-on_both!(
+on_embedded!(
     a_stolen_session_neither_exports_nor_takes_nor_closes_the_account,
     a_stolen_dashboard_session_makes_no_critical_change,
-    an_owner_creates_and_revokes_a_token_on_the_dashboard,
 );
 
 fn a_stolen_session_neither_exports_nor_takes_nor_closes_the_account(database: &Database) {
@@ -91,8 +90,9 @@ fn a_stolen_dashboard_session_makes_no_critical_change(database: &Database) {
     server.post("/v1/auth/logout").token(&alice.token).response().refused(401, "UNAUTHORIZED");
 }
 
-fn an_owner_creates_and_revokes_a_token_on_the_dashboard(database: &Database) {
-    let server = database.serve();
+#[test]
+fn an_owner_creates_and_revokes_a_token_on_the_dashboard() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let browser = Browser::sign_in(&server, &alice);
     let token = browser.secret("/dashboard/tokens", &token_form(&alice));

@@ -77,7 +77,7 @@ fn an_export_has_everything_of_the_account_and_nothing_else(database: &Database)
 }
 
 fn a_long_export_has_each_row_once(database: &Database) {
-    let server = database.serve();
+    let server = database.serve_with(&["--suite", "channel"]);
     let (alice, bob) = database.busy_pair(&server);
     let message = json!({"to": bob.key, "message": "x"});
     let batch = json!({"messages": vec![message; 100]});

@@ -2,18 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Response, on_both, text, token_body};
+use crate::support::{
+    Client, Database, Identity, Response, Server, on_both, on_embedded, text, token_body,
+};
 
 on_both!(
     a_token_acts_as_its_key_without_a_session,
-    a_token_is_for_one_key,
-    a_token_allows_only_its_scopes,
-    a_token_cannot_change_the_account,
     a_revoked_token_is_rejected_on_every_node,
-    an_inactive_key_and_a_faulty_body_are_reported_after_the_scope,
     a_last_use_is_shown_to_the_hour,
     an_expired_token_is_rejected,
     an_operator_lists_and_revokes_tokens,
+);
+on_embedded!(
+    a_token_cannot_change_the_account,
+    an_inactive_key_and_a_faulty_body_are_reported_after_the_scope,
 );
 
 fn a_token_acts_as_its_key_without_a_session(database: &Database) {
@@ -36,8 +38,9 @@ fn a_token_acts_as_its_key_without_a_session(database: &Database) {
     }
 }
 
-fn a_token_is_for_one_key(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_token_is_for_one_key() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     let other = server.sibling(&alice);
     let token = server.token_with(&alice, &["send"]);
@@ -56,8 +59,9 @@ fn a_token_is_for_one_key(database: &Database) {
     request.response().refused(401, "UNAUTHORIZED");
 }
 
-fn a_token_allows_only_its_scopes(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_token_allows_only_its_scopes() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let envelope = text(&server.send(&alice, &alice.key, "x").ok(), "envelope_id");
     let hook = json!({"webhook_id": "wh_00000000000000000000000000"});

@@ -4,40 +4,14 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Database, Request,
+    Browser, Database, Request, Server,
     console::{ConsoleServer, Staff},
-    on_both, text,
+    text,
 };
-
-on_both!(a_message_with_two_texts_is_not_sent);
-
-fn a_message_with_two_texts_is_not_sent(database: &Database) {
-    let server = database.serve();
-    let (alice, bob) = (server.new_identity(), server.new_identity_with_handle("bob"));
-    let post = |body: &str| {
-        let request = server.post("/v1/channel/send").by(&alice);
-        request.body("application/json", body.as_bytes()).response()
-    };
-    for (members, field) in [
-        (r#""message":"one","message":"two""#, "message"),
-        (r#""message":"one","message":"one""#, "message"),
-        (r#""message":"one","\u006dessage":"two""#, "message"),
-        (r#""message":"one","to":"bob""#, "to"),
-        (r#""message":"one","x":1,"x":2"#, "x"),
-        (r#""message":"one","x":{"y":[{"z":1,"z":1}]}"#, "z"),
-    ] {
-        let problem = post(&format!(r#"{{"to":"bob",{members}}}"#)).refused(400, "INVALID_FIELD");
-        assert_eq!(problem["field"], field, "{problem}");
-        assert!(text(&problem, "detail").contains("twice"), "{problem}");
-    }
-    assert_eq!(database.count("envelopes"), 0);
-    let sent = post(r#"{"to":"bob","message":"one"}"#).ok();
-    assert_eq!(server.open(&bob, &text(&sent, "envelope_id")).ok()["message"], "one");
-}
 
 #[test]
 fn each_endpoint_refuses_equal_members() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let document = server.get("/openapi.json").json();
     let paths = document["paths"].as_object().unwrap();
     let posts = paths.iter().filter(|(_, item)| item.get("post").is_some());
@@ -74,7 +48,7 @@ fn operators_may_send_a_member_once() {
 
 #[test]
 fn a_header_with_one_value_is_refused_if_it_is_repeated() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     for (name, value) in [
         ("Authorization", format!("Bearer {}", bob.token)),
@@ -100,7 +74,7 @@ fn a_header_with_one_value_is_refused_if_it_is_repeated() {
 /// The checks of a repeated header come where the header is checked.
 #[test]
 fn a_repeated_header_is_refused_in_the_order_of_the_checks() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let alice = server.new_identity();
     let twice = || server.post("/v1/did/status").by(&alice).token("x");
     twice().body("text/plain", b"{}").response().refused(415, "UNSUPPORTED_MEDIA_TYPE");
@@ -113,7 +87,7 @@ fn a_repeated_header_is_refused_in_the_order_of_the_checks() {
 
 #[test]
 fn a_compressed_body_is_refused_by_the_name_of_its_coding() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let gzip =
         b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\x56\xca\x49\x4c\x4a\xcd\x51\xb2\x52\x4a\x54\xaa\x05\0";
     let post = |coding: &str, body: &[u8]| {
@@ -145,7 +119,7 @@ fn a_compressed_body_is_refused_by_the_name_of_its_coding() {
 
 #[test]
 fn a_form_with_two_values_for_a_field_changes_nothing() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let alice = server.new_identity();
     let browser = Browser::sign_in(&server, &alice);
     let form = |labels: &str| format!("form_token={}&{labels}", browser.form_token());

@@ -5,18 +5,17 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Receiver, Response, WebhookRequest, at_once, has, on_both, text,
-    within_one_minute,
+    Client, Database, Identity, Receiver, Response, Server, WebhookRequest, at_once, has, on_both,
+    on_embedded, text, within_one_minute,
 };
 
 on_both!(
-    each_message_has_its_own_result,
-    a_body_that_is_no_batch_is_refused,
     a_limit_accepts_the_first_messages,
     a_repeated_batch_gets_the_same_results,
     concurrent_repeats_store_each_message_once,
     envelopes_keep_the_order_of_the_messages,
 );
+on_embedded!(each_message_has_its_own_result);
 
 fn post(client: &Client, from: &Identity, key: Option<&str>, body: &Value) -> Response {
     let request = client.post("/v1/channel/send-batch").by(from).json(body);
@@ -89,8 +88,9 @@ fn each_message_has_its_own_result(database: &Database) {
     assert_eq!(usage["day"]["used"], batch.len() + 3, "each message counts as a request");
 }
 
-fn a_body_that_is_no_batch_is_refused(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_body_that_is_no_batch_is_refused() {
+    let server = Server::shared();
     let alice = server.new_identity();
     for (body, code, field) in [
         (json!({}), "MISSING_FIELD", "messages"),

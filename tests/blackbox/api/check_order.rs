@@ -2,15 +2,12 @@
 
 use serde_json::json;
 
-use crate::support::{Database, on_both, until_limited, within_one_minute};
+use crate::support::{Database, Server, on_embedded, until_limited, within_one_minute};
 
-on_both!(
-    the_session_and_the_key_are_checked_before_the_body,
+on_embedded!(
     an_oversized_message_is_reported_before_a_raw_did,
-    a_missing_field_is_reported_before_an_invalid_field,
     faults_are_reported_in_the_order_of_the_contract,
     the_minute_limit_is_checked_before_the_body,
-    an_unknown_member_is_reported_after_an_invalid_member,
 );
 
 fn faults_are_reported_in_the_order_of_the_contract(database: &Database) {
@@ -32,8 +29,9 @@ fn faults_are_reported_in_the_order_of_the_contract(database: &Database) {
     logout.response().refused(401, "UNAUTHORIZED");
 }
 
-fn the_session_and_the_key_are_checked_before_the_body(database: &Database) {
-    let server = database.serve();
+#[test]
+fn the_session_and_the_key_are_checked_before_the_body() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     for path in KEYED {
         for body in ["{", "{}"] {
@@ -64,8 +62,9 @@ fn the_session_and_the_key_are_checked_before_the_body(database: &Database) {
     assert_eq!(used, 1, "requests of another account do not count");
 }
 
-fn a_missing_field_is_reported_before_an_invalid_field(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_missing_field_is_reported_before_an_invalid_field() {
+    let server = Server::shared();
     let alice = server.new_identity();
     for (path, body, field) in [
         ("/v1/channel/send", json!({"message": 7}), "to"),
@@ -83,8 +82,9 @@ fn a_missing_field_is_reported_before_an_invalid_field(database: &Database) {
     assert_eq!(activation["field"], "label");
 }
 
-fn an_unknown_member_is_reported_after_an_invalid_member(database: &Database) {
-    let server = database.serve();
+#[test]
+fn an_unknown_member_is_reported_after_an_invalid_member() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let (hook, url) = ("wh_00000000000000000000000000", "https://example.org/");
     for (path, mut body, field) in [

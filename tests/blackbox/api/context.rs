@@ -2,16 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Reaction, Receiver, Response, on_both, text};
+use crate::support::{
+    Client, Database, Identity, Reaction, Receiver, Response, on_both, on_embedded, text,
+};
 
 on_both!(
     a_context_is_shown_to_both_sides,
     a_reply_inherits_its_thread_and_needs_a_stored_envelope,
-    an_invalid_context_is_refused,
-    a_repeated_request_compares_its_context,
     a_send_shows_the_state_of_its_receipt,
     a_retried_event_of_v1_1_has_the_context_and_the_handle_of_the_sender,
 );
+on_embedded!(an_invalid_context_is_refused, a_repeated_request_compares_its_context,);
 
 const NONE: [&str; 3] = ["thread", "reply_to", "type"];
 

@@ -124,7 +124,7 @@ fn only_the_last_of_several_requests_is_answered_with_close() {
 
 #[test]
 fn the_response_to_a_pipelined_request_follows_its_own_method() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let (get, head) =
         ("GET /docs HTTP/1.1\r\nHost: x\r\n", "HEAD /docs HTTP/1.1\r\nHost: x\r\n\r\n");
     let bytes = format!("{head}{get}\r\n{get}Connection: close\r\n\r\n{head}");
@@ -136,7 +136,7 @@ fn the_response_to_a_pipelined_request_follows_its_own_method() {
 
 #[test]
 fn a_request_with_a_body_ignores_an_upgrade() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     for headers in [
         "Connection: Upgrade\r\nUpgrade: websocket\r\n",
         "connection: keep-alive, UPGRADE\r\nupgrade: WebSocket\r\n",
@@ -177,7 +177,7 @@ fn nothing_after_an_upgrade_or_a_tunnel_is_executed() {
 
 #[test]
 fn the_operations_address_follows_the_same_rules() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let (ping, last) = ("GET /livez HTTP/1.1\r\nHost: x\r\n", "Connection: close\r\n\r\n");
     let responses = talk(&server.ops_url, format!("{ping}\r\n{ping}{last}{ping}\r\n").as_bytes());
     assert_eq!(statuses(&responses), [200; 2]);
@@ -192,7 +192,7 @@ fn the_operations_address_follows_the_same_rules() {
 
 #[test]
 fn bytes_that_are_no_request_get_a_problem_document() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let head = "GET /v1/ping HTTP/1.1\r\n";
     let many = format!("{head}Host: x\r\n{}\r\n", "X-Y: z\r\n".repeat(100));
     let large = format!("{head}Host: x\r\nX: {}\r\n\r\n", "a".repeat(16_384));
@@ -232,7 +232,7 @@ fn bytes_that_are_no_request_get_a_problem_document() {
 
 #[test]
 fn a_broken_chunked_body_gets_one_problem_document() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let head = "POST /v1/did/activate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
         Transfer-Encoding: chunked\r\n\r\n";
     for body in ["zz\r\n", "1\r\nab", "5\r\n{}\r\n0\r\n\r\n", "fffffffffffffffff\r\n"] {
@@ -244,7 +244,7 @@ fn a_broken_chunked_body_gets_one_problem_document() {
 
 #[test]
 fn a_head_that_does_not_arrive_gets_a_problem_document() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let responses = talk(&server.url, b"GET /v1/ping HTTP/1.1\r\nX-Request-Id: mine\r\nHos");
     responses[0].refused(408, "REQUEST_TIMEOUT");
     assert_eq!(responses[0].header("x-request-id"), Some("mine"));
@@ -252,7 +252,7 @@ fn a_head_that_does_not_arrive_gets_a_problem_document() {
 
 #[test]
 fn a_refused_head_keeps_the_request_id_of_the_client() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let ask = |id: &str, method: &str| {
         let bytes = format!("{method} /v1/ping HTTP/1.1\r\nx-request-ID: {id}\r\n\r\n");
         talk(&server.url, bytes.as_bytes()).remove(0)
@@ -284,7 +284,7 @@ fn a_target_that_is_no_uri_is_refused_like_any_other_invalid_head() {
 
 #[test]
 fn each_allowed_form_of_host_and_target_is_accepted() {
-    let server: Server = Database::embedded().serve();
+    let server = Server::shared();
     for host in ["x", "x:80", "EXAMPLE.com.", "[::1]:8080", "", "a_b", "127.0.0.1", "a%20b"] {
         for target in
             ["/v1/ping", "http://x/v1/ping", "HTTP://X:80/v1/ping", "http://[::1]/v1/ping?a"]

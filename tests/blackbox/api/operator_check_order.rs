@@ -5,13 +5,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Response, SOON, eventually, on_both, wait_until};
+use crate::support::{
+    Client, Database, Identity, Response, SOON, eventually, on_both, on_embedded, wait_until,
+};
 
 on_both!(
-    checks_run_in_the_order_key_state_governance_rate_limit_body,
     a_rate_limited_key_is_rejected_as_revoked_after_its_revocation,
-    the_recipient_is_checked_before_throughput_and_throughput_before_the_month,
     a_replayed_request_gets_its_response_before_the_recipient_is_checked,
+);
+on_embedded!(
+    checks_run_in_the_order_key_state_governance_rate_limit_body,
+    the_recipient_is_checked_before_throughput_and_throughput_before_the_month,
     an_idempotency_key_is_checked_after_the_body_and_before_the_recipient,
 );
 

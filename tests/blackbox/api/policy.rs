@@ -2,17 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Response, Server, on_both, text};
+use crate::support::{Client, Database, Identity, Response, Server, on_both, on_embedded, text};
 
 on_both!(
-    the_default_policy_accepts_everyone,
     a_block_beats_everything,
     only_the_allowlist_is_accepted,
     contacts_are_the_recipients_of_earlier_and_later_messages,
-    a_hidden_label_is_null,
-    lists_are_judged_as_a_whole,
     a_block_holds_at_once_on_every_node,
 );
+on_embedded!(lists_are_judged_as_a_whole);
 
 fn set(client: &Client, identity: &Identity, body: &Value) -> Response {
     client.act(identity, "/v1/did/policy", body)
@@ -37,8 +35,9 @@ fn check_accepted(client: &Client, from: &Identity, to: &Identity) {
     client.send(from, &to.key, "x").ok();
 }
 
-fn the_default_policy_accepts_everyone(database: &Database) {
-    let server = database.serve();
+#[test]
+fn the_default_policy_accepts_everyone() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     let policy = json!({
         "accept": "anyone", "receipts": "notified", "listed": true, "allowed": [], "blocked": [],
@@ -100,8 +99,9 @@ fn contacts_are_the_recipients_of_earlier_and_later_messages(database: &Database
     check_refused(&server, &before, &bob);
 }
 
-fn a_hidden_label_is_null(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_hidden_label_is_null() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     let label = || {
         let resolved = server.act(&alice, "/v1/did/resolve", &json!({"id": bob.key}));

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Receiver, Response, on_both, text};
+use crate::support::{Client, Database, Identity, Receiver, Response, on_both, on_embedded, text};
 
 on_both!(
-    the_event_of_v1_0_has_exactly_the_members_of_the_contract,
     the_event_of_v1_1_has_the_handle_of_the_sender,
     an_opened_envelope_has_the_handle_of_the_sender,
     an_identity_is_found_by_key_and_by_handle,
 );
+on_embedded!(the_event_of_v1_0_has_exactly_the_members_of_the_contract);
 
 fn the_event_of_v1_0_has_exactly_the_members_of_the_contract(database: &Database) {
     let server = database.serve();

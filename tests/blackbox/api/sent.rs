@@ -2,15 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, on_both, text, wait_until};
+use crate::support::{Client, Database, Identity, Server, on_both, on_embedded, text, wait_until};
 
 on_both!(
     a_sender_lists_only_its_own_envelopes,
     filters_and_pages_select_envelopes,
-    an_invalid_filter_is_refused,
-    tokens_to_read_and_to_send_may_list,
     an_expired_envelope_has_no_receipt_and_is_neither_listed_nor_replied_to,
 );
+on_embedded!(an_invalid_filter_is_refused);
 
 fn list(client: &Client, identity: &Identity, body: &Value) -> Value {
     client.act(identity, "/v1/channel/list", body).ok()
@@ -112,8 +111,9 @@ fn an_invalid_filter_is_refused(database: &Database) {
     }
 }
 
-fn tokens_to_read_and_to_send_may_list(database: &Database) {
-    let server = database.serve();
+#[test]
+fn tokens_to_read_and_to_send_may_list() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let list = |scope| {
         let token = server.token_with(&alice, &[scope]);

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, Request, WebhookRequest, on_both, text,
+    Client, Database, Identity, Reaction, Receiver, Request, WebhookRequest, on_both, on_embedded,
+    text,
 };
 
 on_both!(
     each_attempt_continues_the_trace_of_the_send,
     a_trace_outlives_a_restart,
-    a_batch_has_one_trace,
     a_repeated_request_keeps_the_first_trace,
-    invalid_and_missing_traces_are_ignored,
 );
+on_embedded!(a_batch_has_one_trace, invalid_and_missing_traces_are_ignored,);
 
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const OTHER: &str = "00-11111111111111111111111111111111-b7ad6b7169203331-00";

@@ -22,7 +22,8 @@ fn every_step_of_the_demo_succeeds_and_no_data_remains() {
 
 #[test]
 fn the_demo_ignores_settings_in_the_environment() {
-    for (name, value) in [
+    let mut command = binary(&["demo"]);
+    command.envs([
         ("SEALPOST_DATABASE_URL", "postgres://nobody@localhost:1/nowhere"),
         ("SEALPOST_DATA_DIR", "/proc/nowhere"),
         ("SEALPOST_KEK", "nonsense"),
@@ -35,13 +36,10 @@ fn the_demo_ignores_settings_in_the_environment() {
         ("SEALPOST_SUITE", "classic"),
         ("SEALPOST_WEBHOOK_TIMEOUT", "0s"),
         ("SEALPOST_LOG", "trace"),
-    ] {
-        let mut command = binary(&["demo"]);
-        command.env(name, value);
-        let ended = run(command);
-        assert_eq!(ended.status, Some(0), "{name}={value} {}", ended.stderr);
-        assert!(ended.stdout.contains("Every step held."), "{name}={value}");
-    }
+    ]);
+    let ended = run(command);
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("Every step held."), "{}", ended.stdout);
 }
 
 #[test]

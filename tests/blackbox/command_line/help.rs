@@ -80,7 +80,7 @@ fn lists_have_a_header_only_on_terminals() {
 
 #[test]
 fn progress_is_shown_only_on_terminals_and_cleared_at_the_end() {
-    let (watched, unwatched) = (Database::postgres(), Database::postgres());
+    let (watched, unwatched) = (Database::empty_postgres(), Database::empty_postgres());
     let reported = on_a_terminal(&["migrate", "--database-url", watched.url()], &[]);
     assert!(reported.contains("sealpost: applying 0001_schema"), "{reported:?}");
     let last = reported.lines().last().unwrap();

@@ -4,11 +4,13 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, binary, has, on_both, run, text};
+use crate::support::{Client, Database, binary, has, on_both, on_embedded, run, text};
 
 on_both!(
     a_database_with_pending_migrations_is_left_unchanged,
     a_key_is_shown_with_the_fields_of_the_contract,
+);
+on_embedded!(
     text_output_is_escaped_lines,
     plans_accept_only_their_own_numbers,
     unknown_ids_are_reported_with_advice,

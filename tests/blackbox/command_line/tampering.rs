@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::service::Shell;
@@ -51,7 +52,7 @@ use Detector as D;
 
 /// Each tampering: its name, its detector, its SQL, and what the detector says. Lies of the service have no SQL. `KEY`,
 /// `ENVELOPE`, `OTHER` and `BADGE` are ids. The tables `kept_…` and `old_…` have earlier rows.
-const TAMPERINGS: [(&str, Detector, &str, &str); 30] = [
+const TAMPERINGS: [(&str, Detector, &str, &str); 32] = [
     (
         "swap a DID",
         D::Watch,
@@ -113,6 +114,12 @@ const TAMPERINGS: [(&str, Detector, &str, &str); 30] = [
         D::AuditVerify,
         "UPDATE audit_entries SET actor = 'operator:mallory' WHERE number = 2",
         "broken at entry 2: it was changed",
+    ),
+    (
+        "change two entries of the audit trail",
+        D::AuditVerify,
+        "UPDATE audit_entries SET at = at + 1 WHERE number IN (3, 4)",
+        "broken at entry 3: it was changed",
     ),
     (
         "delete an entry of the audit trail",
@@ -183,6 +190,12 @@ const TAMPERINGS: [(&str, Detector, &str, &str); 30] = [
         D::BadgesVerify,
         "UPDATE badges SET revoked_at = NULL, revoked_by = NULL, revocation_reason = NULL, \
          tag = (SELECT o.tag FROM badges AS o WHERE o.id <> 'BADGE') WHERE id = 'BADGE'",
+        "revoked",
+    ),
+    (
+        "remove the tag of an un-revoked badge",
+        D::BadgesVerify,
+        "UPDATE badges SET tag = NULL WHERE id = 'BADGE'",
         "revoked",
     ),
     ("remove the tiles", D::Node, "DELETE FROM log_tiles", NOT_EXTENDED),
@@ -359,6 +372,10 @@ fn operators_detect_a_changed_audit_trail(database: &Database) {
         let detected = run(database.admin_command(&["audit", "verify"]));
         assert_eq!(detected.status, Some(1), "{name}");
         check(name, since, &detected.stderr, says);
+        let json = run(database.admin_command(&["audit", "verify", "--json"]));
+        let verdict: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!((json.status, &verdict["verdict"]), (Some(1), &"broken".into()), "{name}");
+        assert!(says.contains(&format!("entry {}:", verdict["number"])), "{name}: {verdict}");
         database.by_hand(
             "DELETE FROM audit_entries; INSERT INTO audit_entries SELECT * FROM kept_audit_entries ORDER BY number; \
              INSERT INTO log_statements SELECT * FROM kept_log_statements AS k \

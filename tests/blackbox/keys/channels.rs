@@ -3,15 +3,15 @@
 
 use serde_json::Value;
 
-use crate::support::{Database, Identity, Receiver, Server, on_both, text};
+use crate::support::{Database, Identity, Receiver, Server, on_both, on_embedded, text};
 
 on_both!(
     a_stored_channel_is_not_written_again,
     a_pair_shares_a_channel_on_each_node_and_every_node_opens_it,
     envelopes_open_after_a_kill_and_after_every_key_rotation,
-    the_limits_of_a_channel_are_settings,
     rows_changed_by_hand_do_not_open,
 );
+on_embedded!(the_limits_of_a_channel_are_settings);
 
 fn serve(database: &Database) -> Server {
     database.serve_with(&["--suite", "channel"])

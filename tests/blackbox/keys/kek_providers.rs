@@ -6,14 +6,13 @@ use serde_json::json;
 
 use super::withdrawn_keys::{WAITING, free_addresses, has_served};
 use crate::support::{
-    Client, Database, Identity, Pairs, Process, Receiver, SOON, Server, binary, on_both, run, text,
-    wait_until,
+    Client, Database, Identity, Pairs, Process, Receiver, SOON, Server, binary, on_both,
+    on_embedded, run, text, wait_until,
 };
 
-on_both!(
-    servers_with_a_provider_share_no_key_file,
+on_both!(servers_with_a_provider_share_no_key_file, a_move_between_providers_fails_no_send,);
+on_embedded!(
     a_provider_that_refuses_prevents_the_start,
-    a_move_between_providers_fails_no_send,
     a_backup_contains_the_wrapped_keys,
     any_two_of_three_shares_start_a_server_and_one_does_not,
 );
@@ -133,10 +132,6 @@ fn a_move_between_providers_fails_no_send(database: &Database) {
 }
 
 fn a_backup_contains_the_wrapped_keys(database: &Database) {
-    // A backup of PostgreSQL is made by its own tools.
-    if database.postgres_url().is_some() {
-        return;
-    }
     let provider = Provider::new(database, "one");
     let own = database.with_provider(Some(&provider.name));
     let server = own.serve();

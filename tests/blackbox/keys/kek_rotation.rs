@@ -12,14 +12,16 @@ use serde_json::json;
 
 use super::kek_providers::{MESSAGE, send_and_open};
 use crate::support::{
-    Database, Identity, Pairs, Receiver, binary, has, on_both, run, text, wait_until,
+    Database, Identity, Pairs, Receiver, binary, has, on_both, on_embedded, run, text, wait_until,
 };
 
 on_both!(
     a_killed_and_repeated_rotation_loses_nothing_under_load,
-    keys_in_the_environment_cannot_be_rotated_by_command,
-    concurrent_rotations_are_rejected,
     a_version_is_retired_once_it_encrypts_no_row,
+);
+on_embedded!(
+    concurrent_rotations_are_rejected,
+    keys_in_the_environment_cannot_be_rotated_by_command,
 );
 
 fn a_killed_and_repeated_rotation_loses_nothing_under_load(database: &Database) {
@@ -131,6 +133,25 @@ fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
     fs::write(database.kek_file(), left).unwrap();
     let server = database.serve();
     assert_eq!(server.open(&alice, &letter).ok()["message"], MESSAGE);
+    server.stop();
+}
+
+/// The systemd unit gives a server such a copy.
+#[test]
+fn a_server_with_a_copy_of_the_key_file_warns_after_a_rotation() {
+    let database = Database::embedded();
+    database.serve().stop();
+    let copy = database.folder().join("copy");
+    fs::copy(database.kek_file(), &copy).unwrap();
+    let server = database.serve_with(&["--kek-file", &copy.display().to_string()]);
+    let ready = || server.readiness().1;
+    assert_eq!(ready(), "ok\n");
+    database.operate(&["kek", "rotate"]);
+    let warning = "ok\nwarning: this server lacks the key-encryption key version 2";
+    assert!(ready().starts_with(warning), "{}", ready());
+
+    fs::copy(database.kek_file(), &copy).unwrap();
+    wait_until("the server loads the version", || ready() == "ok\n");
     server.stop();
 }
 

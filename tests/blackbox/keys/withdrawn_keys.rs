@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::kek_providers::{Provider, send_and_open};
 use crate::support::{
-    Client, Database, Identity, Process, SOON, Server, ask_python, binary, eventually, on_both,
+    Client, Database, Identity, Process, SOON, Server, ask_python, binary, eventually, on_embedded,
     run, wait_until,
 };
 
-on_both!(
+on_embedded!(
     a_refusal_empties_the_memory_until_the_provider_allows_the_keys_again,
     an_unreachable_provider_is_tolerated_for_the_grace_period,
 );

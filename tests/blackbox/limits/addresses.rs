@@ -4,10 +4,11 @@ use sealpost_wallet::LoginSecret;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Response, Server, on_both, text, token_body, within_one_minute,
+    Client, Database, Response, Server, on_both, on_embedded, text, token_body, within_one_minute,
 };
 
-on_both!(a_new_login_secret_replaces_the_old_secret, account_changes_are_rate_limited,);
+on_both!(a_new_login_secret_replaces_the_old_secret);
+on_embedded!(account_changes_are_rate_limited);
 
 fn a_new_login_secret_replaces_the_old_secret(database: &Database) {
     let nodes = database.serve_on_every_node();

@@ -2,13 +2,10 @@
 
 use serde_json::json;
 
-use crate::support::{Database, has, on_both, text};
+use crate::support::{Database, has, on_both, on_embedded, text};
 
-on_both!(
-    an_exhausted_month_names_the_upgrade_of_the_plan,
-    an_enterprise_key_stops_at_its_monthly_allowance,
-    overage_is_admitted_and_recorded,
-);
+on_both!(an_enterprise_key_stops_at_its_monthly_allowance, overage_is_admitted_and_recorded,);
+on_embedded!(an_exhausted_month_names_the_upgrade_of_the_plan);
 
 fn an_enterprise_key_stops_at_its_monthly_allowance(database: &Database) {
     let server = database.serve();

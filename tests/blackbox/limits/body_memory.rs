@@ -5,11 +5,11 @@ use std::{io::Write as _, net::TcpStream};
 use sealpost_wallet::SessionToken;
 
 use crate::support::{
-    Database, Identity, Response, Server, connect, exchange, on_both, response_on, status_of,
+    Database, Identity, Response, Server, connect, exchange, on_embedded, response_on, status_of,
     wait_until,
 };
 
-on_both!(a_large_body_without_a_session_is_refused_before_it_arrives);
+on_embedded!(a_large_body_without_a_session_is_refused_before_it_arrives);
 
 #[test]
 fn unfinished_large_bodies_hold_memory_until_they_are_gone() {

@@ -76,7 +76,7 @@ fn connections_of_a_trusted_proxy_are_not_limited() {
 
 #[test]
 fn an_unfinished_head_over_the_limit_is_refused() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let large = format!("GET /v1/ping HTTP/1.1\r\nHost: x\r\nX-Large: {}", "a".repeat(17_000));
     let mut socket = connect(&server.url);
     socket.write_all(large.as_bytes()).unwrap();
@@ -91,7 +91,7 @@ fn an_unfinished_head_over_the_limit_is_refused() {
 
 #[test]
 fn pipelined_requests_are_not_one_head() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let mut socket = connect(&server.url);
     let request =
         format!("GET /v1/ping HTTP/1.1\r\nHost: x\r\nX-Large: {}\r\n\r\n", "a".repeat(900));

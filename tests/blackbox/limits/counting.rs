@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Receiver, Response, at_once, on_both, within_one_minute,
+    Client, Database, Identity, Receiver, Response, Server, at_once, on_both, within_one_minute,
 };
 
 on_both!(
     only_stored_envelopes_count_against_the_month,
     the_twenty_first_request_of_a_minute_is_rejected,
-    requests_that_are_never_admitted_use_no_limits,
 );
 
 fn the_twenty_first_request_of_a_minute_is_rejected(database: &Database) {
@@ -55,8 +54,9 @@ fn only_stored_envelopes_count_against_the_month(database: &Database) {
     assert_eq!(server.status(&bob).ok()["usage"]["month"]["used"], 0);
 }
 
-fn requests_that_are_never_admitted_use_no_limits(database: &Database) {
-    let server = database.serve();
+#[test]
+fn requests_that_are_never_admitted_use_no_limits() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     let body = json!({"to": bob.key, "message": "x"});
     let post = || server.post("/v1/channel/send").json(&body);

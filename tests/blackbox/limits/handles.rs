@@ -4,21 +4,18 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::{Client, Database, Response, has, on_both};
+use crate::support::{Client, Database, Response, Server, has, on_both, on_embedded};
 
-on_both!(
-    reserved_handles_are_refused,
-    a_file_replaces_the_reserved_handles,
-    an_operator_releases_and_assigns_handles,
-    handles_of_revoked_keys_are_limited,
-);
+on_both!(an_operator_releases_and_assigns_handles, handles_of_revoked_keys_are_limited,);
+on_embedded!(a_file_replaces_the_reserved_handles);
 
 fn take(client: &Client, handle: &str) -> Response {
     client.activate(&json!({"label": "a", "handle": handle}))
 }
 
-fn reserved_handles_are_refused(database: &Database) {
-    let server = database.serve();
+#[test]
+fn reserved_handles_are_refused() {
+    let server = Server::shared();
     for handle in ["admin", "Support", "security", "postmaster", "sealpost"] {
         let problem = take(&server, handle).refused(400, "INVALID_FIELD");
         assert_eq!(problem["field"], "handle");

@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::support::{Database, Identity, Receiver, at_once, check_winners, on_both, text};
 
 on_both!(
-    a_handle_belongs_to_one_key,
     a_key_has_at_most_sixteen_webhooks,
     one_of_many_concurrent_activations_gets_the_handle,
     the_limit_on_keys_holds_under_concurrent_activations,
@@ -42,30 +41,15 @@ fn a_key_has_at_most_sixteen_webhooks(database: &Database) {
     assert_eq!(server.status(&alice).ok()["webhooks"], 16);
 }
 
-fn a_handle_belongs_to_one_key(database: &Database) {
-    let server = database.serve();
-    let (alice, bob) = (server.new_identity_with_handle("alice"), server.new_identity());
-    let take = |handle: &str, identity: Option<&Identity>| {
-        let request =
-            server.post("/v1/did/activate").json(&json!({"label": "a", "handle": handle}));
-        match identity {
-            Some(identity) => request.token(&identity.token).response(),
-            None => request.response(),
-        }
-    };
-    for handle in ["alice", "ALICE", "Alice"] {
-        for identity in [None, Some(&bob), Some(&alice)] {
-            take(handle, identity).refused(409, "HANDLE_TAKEN");
-        }
-    }
-    take("alice2", None).ok();
-    assert_eq!(server.send(&bob, "alice", "x").ok()["recipient"], alice.key);
-    let unnamed = server.activate(&json!({"label": "a", "handle": null})).ok();
-    assert_eq!(unnamed["handle"], json!(null));
-}
-
 fn one_of_many_concurrent_activations_gets_the_handle(database: &Database) {
     let server = database.serve();
     let activate = |_| server.activate(&json!({"label": "a", "handle": "wanted"}));
     check_winners(&at_once(8, activate), 1, (409, "HANDLE_TAKEN"));
+    // Not even the owner of an active key gets its handle again.
+    let (alice, bob) = (server.new_identity_with_handle("alice"), server.new_identity());
+    for who in [&alice, &bob] {
+        let again = json!({"label": "a", "handle": "Alice"});
+        server.act_as_owner(who, "/v1/did/activate", &again).refused(409, "HANDLE_TAKEN");
+    }
+    assert_eq!(server.send(&bob, "alice", "x").ok()["recipient"], alice.key);
 }

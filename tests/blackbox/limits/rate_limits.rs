@@ -9,20 +9,19 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Response, SOON, Server, eventually, on_both, until_limited,
-    within_one_minute,
+    Client, Database, Identity, Response, SOON, Server, eventually, on_both, on_embedded,
+    until_limited, within_one_minute,
 };
 
-on_both!(
-    a_plan_change_applies_within_five_seconds_and_keeps_the_usage,
-    every_response_after_the_rate_check_shows_what_remains,
+on_both!(a_plan_change_applies_within_five_seconds_and_keeps_the_usage,);
+on_embedded!(
     no_response_before_the_rate_check_shows_limits,
     a_client_that_waits_for_retry_after_succeeds,
-    retry_after_points_at_the_end_of_the_minute,
 );
 
-fn every_response_after_the_rate_check_shows_what_remains(database: &Database) {
-    let server = database.serve();
+#[test]
+fn every_response_after_the_rate_check_shows_what_remains() {
+    let server = Server::shared();
     let (responses, status, refused) = within_one_minute(|| {
         let alice = server.new_identity();
         let mut responses: Vec<_> = ADMITTED
@@ -107,8 +106,9 @@ fn a_client_that_waits_for_retry_after_succeeds(database: &Database) {
     }
 }
 
-fn retry_after_points_at_the_end_of_the_minute(database: &Database) {
-    let server = database.serve();
+#[test]
+fn retry_after_points_at_the_end_of_the_minute() {
+    let server = Server::shared();
     let (alice, refused) = within_one_minute(|| {
         let alice = server.new_identity();
         let refused = until_limited(|| server.status(&alice));

@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::support::{
     Browser, Database, Identity, Server, connect,
     console::{ConsoleServer, Desk, Staff, authorization, denied, sign_in},
-    on_both, status_of,
+    on_embedded, status_of,
 };
 
-on_both!(
+on_embedded!(
     junk_credentials_use_up_no_sign_ins_of_operators,
     wrong_passwords_of_one_operator_use_up_no_sign_ins_of_another,
     wrong_invites_use_up_no_activations,

@@ -2,16 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Response, at_once, check_winners, on_both, text};
+use crate::support::{
+    Client, Database, Response, at_once, check_winners, on_both, on_embedded, text,
+};
 
 on_both!(
     an_invite_opens_as_many_accounts_as_it_has_uses,
     an_invite_holds_its_number_of_uses_on_every_node,
     a_revoked_or_malformed_invite_is_refused,
-    closed_sign_up_refuses_everyone_without_a_session,
-    open_sign_up_ignores_invites,
     invites_are_listed_and_audited_without_their_secrets,
 );
+on_embedded!(closed_sign_up_refuses_everyone_without_a_session, open_sign_up_ignores_invites,);
 
 fn activate(client: &Client, invite: &Value) -> Response {
     client.activate(&json!({"label": "a", "invite": invite}))

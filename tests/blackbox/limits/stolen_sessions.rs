@@ -4,10 +4,10 @@ use sealpost_wallet::{LoginSecret, RecoveryCode};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Identity, Response, on_both, sign_in, text, token_body,
+    Browser, Client, Database, Identity, Response, on_embedded, sign_in, text, token_body,
 };
 
-on_both!(
+on_embedded!(
     calls_of_stolen_sessions_do_not_keep_the_owner_from_ending_them,
     page_views_of_a_stolen_session_do_not_keep_the_owner_from_ending_it,
     one_session_leaves_requests_to_the_other_sessions,

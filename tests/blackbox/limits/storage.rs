@@ -5,10 +5,12 @@ use std::{path::Path, time::Duration};
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Receiver, Server, SmallDisk, eventually, on_both, text, wait_until,
+    Client, Database, Identity, Receiver, Server, SmallDisk, eventually, on_both, on_embedded,
+    text, wait_until,
 };
 
-on_both!(an_account_stores_sealed_bytes_up_to_its_quota, a_quota_of_zero_is_no_quota,);
+on_both!(an_account_stores_sealed_bytes_up_to_its_quota);
+on_embedded!(a_quota_of_zero_is_no_quota);
 
 const QUOTA: u64 = 20_000;
 

@@ -47,7 +47,7 @@ fn back_up(database: &Database, copy: &Path) {
 /// Restores a backup into another data folder with the same key file.
 fn restore(database: &Database, copy: &Path) -> Database {
     let restored = if database.postgres_url().is_some() {
-        let restored = Database::postgres();
+        let restored = Database::empty_postgres();
         let mut command = postgres_tool("pg_restore");
         command.args(["--exit-on-error", "--no-owner", "--dbname", restored.url()]).arg(copy);
         done(command);

@@ -55,7 +55,11 @@ fn findings(mut command: Command) -> Vec<(String, String, String)> {
 /// Asserts that `check` has this verdict and a detail with the text `reported`, and that no other check fails.
 #[track_caller]
 pub(crate) fn finds(command: Command, check: &str, verdict: &str, reported: &str) {
-    let found = findings(command);
+    shows(&findings(command), check, verdict, reported);
+}
+
+#[track_caller]
+fn shows(found: &[(String, String, String)], check: &str, verdict: &str, reported: &str) {
     let is_it =
         |(c, v, d): &(String, String, String)| c == check && v == verdict && d.contains(reported);
     assert!(found.iter().any(is_it), "{check} {verdict} {reported}: {found:#?}");
@@ -68,12 +72,16 @@ fn the_database_of_a_stopped_server_passes_all_checks(database: &Database) {
     let identity = server.new_identity();
     server.register(&identity, "http://127.0.0.1:8090/");
     server.stop();
-    let command = doctor(database, &[]);
-    finds(command, "rows", "ok", "all 2 sampled rows");
-    finds(doctor(database, &[]), "keys", "ok", "versions [1]");
-    finds(doctor(database, &[]), "clock", "ok", "it is 2");
     let engine = if database.postgres_url().is_some() { "PostgreSQL" } else { "SQLite" };
-    finds(doctor(database, &[]), "database", "ok", engine);
+    let found = findings(doctor(database, &[]));
+    for (check, reported) in [
+        ("rows", "all 2 sampled rows"),
+        ("keys", "versions [1]"),
+        ("clock", "it is 2"),
+        ("database", engine),
+    ] {
+        shows(&found, check, "ok", reported);
+    }
     let ended = run(doctor(database, &[]));
     assert!(ended.stdout.lines().all(|line| line.starts_with("ok  ") || line.starts_with("warn")));
     assert!(!ended.stdout.contains('\u{1b}'), "colours are for terminals");
@@ -137,8 +145,9 @@ fn a_schema_of_another_version_is_found(database: &Database) {
 #[test]
 fn an_empty_data_folder_passes_all_checks_and_stays_empty() {
     let database = Database::embedded();
+    let found = findings(doctor(&database, &[]));
     for check in ["folder", "database", "keys"] {
-        finds(doctor(&database, &[]), check, "ok", "the first start creates");
+        shows(&found, check, "ok", "the first start creates");
     }
     assert!(!Path::new(&database.data()).exists());
 }

@@ -11,6 +11,10 @@ use std::{
 use super::doctor;
 use crate::support::{Database, binary, is_empty, run};
 
+/// Variables of all kinds of values, which are refused by name.
+const COMMON: [&str; 7] =
+    ["BASE_URL", "CONSOLE_URL", "DATABASE_URL", "DATA_DIR", "DEV", "KEK_FILE", "RETENTION"];
+
 /// Returns the names of the variables that the help of `sealpost serve` shows.
 fn variables() -> Vec<String> {
     let help = run(binary(&["serve", "--help-all"])).stdout;
@@ -22,8 +26,9 @@ fn variables() -> Vec<String> {
     names
 }
 
+/// Runs a command that must refuse a variable, and returns its error.
 #[track_caller]
-fn refused(mut command: Command, name: &str, value: &[u8]) {
+fn refused(mut command: Command, name: &str, value: &[u8]) -> String {
     command.env(name, OsStr::from_bytes(value));
     let ended = run(command);
     assert!(matches!(ended.status, Some(1 | 2)), "{name}: {ended:?}");
@@ -31,17 +36,26 @@ fn refused(mut command: Command, name: &str, value: &[u8]) {
     let flag = name.trim_start_matches("SEALPOST_").to_lowercase().replace('_', "-");
     let is_named = ended.stderr.contains(name) || ended.stderr.contains(&format!("--{flag}"));
     assert!(is_named, "{name}: {ended:?}");
+    ended.stderr
 }
 
 #[test]
 fn an_empty_variable_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in variables() {
+    let (folder, names) = (tempfile::tempdir().unwrap(), variables());
+    assert!(COMMON.iter().all(|name| names.contains(&format!("SEALPOST_{name}"))), "{names:?}");
+    for name in names {
         let mut serve = binary(&["serve"]);
         serve.current_dir(folder.path());
-        refused(serve, &name, b"");
+        let said = refused(serve, &name, b"");
+        let is_common = COMMON.contains(&name.trim_start_matches("SEALPOST_"));
+        assert!(!is_common || said.contains(&format!("the variable {name} is empty")), "{said}");
     }
     assert!(is_empty(folder.path()));
+    // The variable is to blame only if it is set.
+    let ended = run(binary(&["serve", "--database-url="]));
+    let (names_variable, names_flag) =
+        (ended.stderr.contains("variable"), ended.stderr.contains("--database-url"));
+    assert!(!names_variable && names_flag, "{ended:?}");
 }
 
 /// A server would create the file or folder, and begin with an empty database, new keys or an empty journal.

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Client, CommandResult, Database, Identity, Receiver, Response, Witness, binary, on_both, run,
-    text, wait_until,
+    Client, CommandResult, Database, Identity, Receiver, Response, Witness, binary, on_both,
+    on_embedded, run, text, wait_until,
 };
 
 on_both!(
     evidence_verifies_years_later,
     evidence_shows_what_the_parties_show,
     evidence_is_for_the_parties_only,
-    a_token_shows_only_its_side_of_an_envelope,
 );
+on_embedded!(a_token_shows_only_its_side_of_an_envelope);
 
 fn evidence(client: &Client, identity: &Identity, envelope: &str) -> Response {
     client.act(identity, "/v1/channel/evidence", &json!({"envelope_id": envelope}))

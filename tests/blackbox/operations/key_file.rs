@@ -4,15 +4,17 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use super::{doctor, finds};
-use crate::support::{Database, Server, SmallDisk, at_once, binary, on_both, run, text};
+use crate::support::{
+    Database, Server, SmallDisk, at_once, binary, on_both, on_embedded, run, text,
+};
 
 on_both!(
     a_database_without_a_used_key_gets_a_key_file,
     a_missing_key_file_of_a_used_database_is_refused,
     an_operator_command_creates_the_key_file_of_a_new_database,
-    an_unfinished_key_file_is_refused_with_advice,
     nodes_that_start_together_share_one_new_key_file,
 );
+on_embedded!(an_unfinished_key_file_is_refused_with_advice);
 
 /// Migrates a new database that has no key file.
 fn migrate(database: &Database) {

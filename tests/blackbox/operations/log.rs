@@ -12,16 +12,18 @@ use serde_json::{Value, json};
 use super::{doctor, finds};
 use crate::support::{
     Database, Identity, Pairs, Receiver, Response, Server, binary, eventually, has, on_both,
-    python, root, run, text as text_of, wait_until,
+    on_embedded, python, root, run, text as text_of, wait_until,
 };
 
 on_both!(
     a_program_of_other_authors_verifies_the_log,
-    a_proof_verifies_without_the_server,
     the_proof_of_an_envelope_outlives_its_envelope,
     the_log_grows_by_few_entries_while_messages_are_sent,
     a_restored_log_is_not_extended_until_its_restart,
-    the_files_are_cacheable_and_only_those_of_the_tree
+);
+on_embedded!(
+    a_proof_verifies_without_the_server,
+    the_files_are_cacheable_and_only_those_of_the_tree,
 );
 
 /// A change is in the log within two seconds. The bound is wider, because tests share a machine.

@@ -8,13 +8,13 @@ use sealpost_wallet::LoginSecret;
 use serde_json::json;
 
 use crate::support::{
-    Authority, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both, text,
-    until_limited, value_of, wait_until, within_one_minute,
+    Authority, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both,
+    on_embedded, text, until_limited, value_of, wait_until, within_one_minute,
 };
 
-on_both!(
+on_both!(metrics_match_the_traffic);
+on_embedded!(
     no_label_contains_caller_input,
-    metrics_match_the_traffic,
     every_metric_of_the_operating_page_exists_after_traffic,
 );
 

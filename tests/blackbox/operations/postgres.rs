@@ -152,7 +152,7 @@ fn a_database_without_a_usable_schema_is_refused_with_advice() {
 
 #[test]
 fn white_space_around_a_database_url_is_ignored() {
-    let database = Database::postgres();
+    let database = Database::empty_postgres();
     let padded = format!("\u{feff}{}\r\n", database.url());
     let mut variable = binary(&["migrate"]);
     variable.env("SEALPOST_DATABASE_URL", &padded);

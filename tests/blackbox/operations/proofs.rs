@@ -15,7 +15,7 @@ use crate::support::{Database, ask_node, ask_python, chromium};
 
 const ORIGIN: &str = "example.org/log";
 const WITNESS: &str = "example.net/witness";
-const PROOFS: usize = 1_000;
+const PROOFS: usize = 500;
 const COSIGNATURES: u64 = 200;
 const AT_S: u64 = 1_790_000_000;
 

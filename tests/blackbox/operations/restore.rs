@@ -9,7 +9,9 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use crate::support::{Client, Database, Identity, binary, on_both, run, text, wait_until};
+use crate::support::{
+    Client, Database, Identity, binary, on_both, on_embedded, run, text, wait_until,
+};
 
 on_both!(
     a_node_revokes_again_before_its_first_request,
@@ -17,9 +19,9 @@ on_both!(
     ended_sessions_alone_are_recognised,
     a_running_node_revokes_again_after_a_loss_of_commits,
     a_journal_that_is_off_is_neither_written_nor_applied,
-    an_unusable_journal_is_refused,
     a_journal_of_another_database_is_named,
 );
+on_embedded!(an_unusable_journal_is_refused);
 
 fn a_node_revokes_again_before_its_first_request(database: &Database) {
     let scene = Scene::after_acts(database);
@@ -294,7 +296,7 @@ impl Copy {
         let mut command = match database.postgres_url() {
             None => binary(&["backup", "--data-dir", &database.data()]),
             Some(url) => {
-                let copy = Database::postgres();
+                let copy = Database::empty_postgres();
                 let mut dump = crate::support::postgres_tool("pg_dump");
                 dump.args(["--format=custom", "--dbname", url, "--file"]).arg(&file);
                 assert_eq!(run(dump).status, Some(0));

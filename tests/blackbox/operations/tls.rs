@@ -20,11 +20,11 @@ use rustls::{
 use tempfile::TempDir;
 
 use crate::support::{
-    Authority, Database, Issued, SOON, Server, binary, exchange, on_both, run, status_of, text,
+    Authority, Database, Issued, SOON, Server, binary, exchange, on_embedded, run, status_of, text,
     wait_until,
 };
 
-on_both!(a_file_without_certificate_authorities_is_rejected);
+on_embedded!(a_file_without_certificate_authorities_is_rejected);
 
 /// A certificate authority, and the files from which a server reads its certificate and private key.
 struct Scene {

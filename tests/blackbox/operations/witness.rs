@@ -8,14 +8,14 @@ use tempfile::TempDir;
 
 use crate::support::{
     Client, CommandResult, Database, Identity, Response, SOON, Server, Witness, ask_python, binary,
-    eventually, on_both, run, text, wait_until,
+    eventually, on_both, on_embedded, run, text, wait_until,
 };
 
-on_both!(
+on_both!(witnesses_refuse_a_fork);
+on_embedded!(
     a_witness_refuses_what_does_not_continue,
     proofs_have_cosignatures_that_outlive_quantum_computers,
     proofs_have_the_cosignatures_of_all_witnesses,
-    witnesses_refuse_a_fork,
 );
 
 /// A service with two witnesses, and a policy that requires both.

@@ -9,17 +9,16 @@ use sealpost_wallet::FormId;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, binary, connect,
-    console::{ConsoleServer, Desk, Staff, authorization, denied, hash, lines, rewrite},
-    on_both, private_file, response_on, run, status_of, text, wait_until,
+    Client, Database, Server, binary, connect,
+    console::{ConsoleServer, Desk, LINES, Staff, authorization, denied, hash, rewrite},
+    on_both, on_embedded, private_file, response_on, run, status_of, text, wait_until,
 };
 
-on_both!(
-    each_act_is_performed_and_recorded_under_the_name_of_the_operator,
+on_both!(each_act_is_performed_and_recorded_under_the_name_of_the_operator,);
+on_embedded!(
     each_act_has_its_refusals,
     a_viewer_reads_and_may_not_act,
     wrong_credentials_are_refused_and_throttled,
-    without_a_password_file_there_is_no_console,
     a_removed_operator_is_refused_after_a_reload,
     an_operator_who_is_removed_while_the_body_is_received_changes_nothing,
 );
@@ -184,7 +183,8 @@ fn each_act_has_its_refusals(database: &Database) {
     server.act("/governance/enforce", &of_account);
     server.refused("/governance/enforce", &of_account, 409, "ACTION_REFUSED");
     assert_eq!(server.act("/audit/list", &json!({}))["entries"].as_array().unwrap().len(), 1);
-    denied(&server.ops.post("/admin/v1/nothing").response(), 404, "NOT_FOUND");
+    let problem = denied(&server.ops.post("/admin/v1/nothing").response(), 404, "NOT_FOUND");
+    assert!(text(&problem, "detail").ends_with(" /admin/v1/openapi.json"), "{problem}");
     denied(&server.ops.get("/admin/v1/keys/list"), 405, "METHOD_NOT_ALLOWED");
 }
 
@@ -237,8 +237,9 @@ fn wrong_credentials_are_refused_and_throttled(database: &Database) {
     assert!(!server.server.log().contains("wrong password"), "{}", server.server.log());
 }
 
-fn without_a_password_file_there_is_no_console(database: &Database) {
-    let server = database.serve();
+#[test]
+fn without_a_password_file_there_is_no_console() {
+    let server = Server::shared();
     let ops = Client::new(&server.ops_url);
     for path in ["/console", "/console/sign-in", "/admin/v1/openapi.json", "/assets/x"] {
         assert_eq!(ops.get(path).status, 404, "{path}");
@@ -265,7 +266,8 @@ fn a_removed_operator_is_refused_after_a_reload(database: &Database) {
         server.server.log().contains("the previous operators stay")
     });
     server.act("/keys/list", &json!({}));
-    rewrite(&server.file, lines().lines().last().unwrap());
+    let password = format!("{}\n", Staff::Vera.password());
+    rewrite(&server.file, &hash(&[Staff::Vera.name(), "--role", "viewer"], &password).1);
     server.server.hang_up();
     wait_until("the removal", || {
         let response = server.post(Staff::Alice, "/keys/list", &json!({}));
@@ -297,7 +299,7 @@ fn an_operator_who_is_removed_while_the_body_is_received_changes_nothing(databas
     let page = format!("/console/keys/{}/state", bob.key);
     let page = head(&page, "application/x-www-form-urlencoded", &of_page, &form);
     let mut sockets = [api, page].map(|head| begin(&server.server.ops_url, &head));
-    rewrite(&server.file, lines().lines().last().unwrap());
+    rewrite(&server.file, LINES.lines().last().unwrap());
     server.server.hang_up();
     wait_until("the removal", || server.post(Staff::Alice, "/keys/list", &json!({})).status == 401);
     for ((socket, rest), status) in sockets.iter_mut().zip([&body, &form]).zip([401, 303]) {
@@ -323,7 +325,7 @@ fn begin(url: &str, head: &str) -> TcpStream {
 #[test]
 fn the_password_file_is_checked_at_start() {
     let database = Database::embedded();
-    let line = lines().lines().next().unwrap();
+    let line = LINES.lines().next().unwrap();
     let hash = line.rsplit(':').next().unwrap();
     for (content, mode, problem) in [
         ("alice".to_owned(), 0o600, "line 1: write NAME:ROLE:HASH"),

@@ -5,10 +5,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, on_both, run, text, wait_until};
+use crate::support::{Client, Database, Identity, on_both, on_embedded, run, text, wait_until};
 
-on_both!(
-    validation_explains_every_check_until_the_circuit_is_satisfied,
+on_both!(validation_explains_every_check_until_the_circuit_is_satisfied,);
+on_embedded!(
     a_badge_may_require_a_circuit,
     a_circuits_file_is_reloaded_and_a_broken_file_is_not_used,
     changed_circuits_without_a_new_version_cause_a_warning,

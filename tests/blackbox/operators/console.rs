@@ -6,10 +6,10 @@ use serde_json::json;
 use crate::support::{
     Database,
     console::{ConsoleServer, Desk, Staff, sign_in},
-    has, on_both, on_embedded, run_in_browser, text, wait_until,
+    has, on_embedded, run_in_browser, text, wait_until,
 };
 
-on_both!(
+on_embedded!(
     each_form_performs_its_act,
     a_form_that_is_sent_twice_acts_once,
     a_wrong_form_changes_nothing,
@@ -17,7 +17,6 @@ on_both!(
     a_rejected_form_shows_its_error_and_keeps_what_was_typed,
     each_tab_of_a_key_shows_its_forms,
     a_key_whose_rotation_was_interrupted_can_be_deactivated,
-    a_disabled_webhook_shows_its_reason,
     a_key_is_found_by_its_names,
     a_wrong_parameter_in_an_address_shows_an_error_page,
     a_form_of_another_site_changes_nothing,
@@ -25,10 +24,8 @@ on_both!(
     a_session_ends_with_sign_out_and_cannot_be_forged,
     hostile_text_is_escaped,
     the_lists_mark_blocked_keys,
-    the_plan_form_shows_the_present_overage,
-    the_service_page_shows_nodes_delivery_and_housekeeping,
+    every_page_works_in_a_browser,
 );
-on_embedded!(every_page_works_in_a_browser);
 
 fn every_page_works_in_a_browser(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
@@ -189,6 +186,7 @@ fn a_form_of_an_outdated_page_changes_nothing(database: &Database) {
         assert!(page.contains("<bdi>r3</bdi>"), "the page shows the proposal: {page}");
     }
     let outdated = shown(&plan, "shown_plan");
+    assert!(!desk.page(&plan).contains(r#"value="yes" checked"#), "the key has no overage yet");
     let agreed = json!({
         "api_key_id": bob.key, "plan": "enterprise", "allow_overage": true, "reason": "r",
     });
@@ -313,6 +311,16 @@ fn each_tab_of_a_key_shows_its_forms(database: &Database) {
         let form = desk.get(&format!("/console/keys/{}/{form}", bob.key));
         assert_eq!(form.header("location"), Some(&*tab));
     }
+    // A disabled webhook shows its reason.
+    let key = format!("/console/keys/{}", bob.key);
+    let is_explained = || {
+        desk.page(&format!("{key}/webhooks")).contains("An operator of the service disabled it.")
+    };
+    assert!(!is_explained());
+    let shown = server.act("/keys/show", &json!({"api_key_id": bob.key}));
+    let form = format!("webhook_id={}&reason=r", text(&shown["webhooks"][0], "webhook_id"));
+    assert_eq!(desk.submit(&format!("{key}/webhook"), &form).status, 303);
+    assert!(is_explained());
 }
 
 fn a_key_whose_rotation_was_interrupted_can_be_deactivated(database: &Database) {
@@ -327,23 +335,6 @@ fn a_key_whose_rotation_was_interrupted_can_be_deactivated(database: &Database) 
     }
     assert_eq!(desk.submit(&state, "do=deactivate&reason=r").status, 303);
     assert!(desk.page(&state).contains("value=\"reactivate\""));
-}
-
-fn a_disabled_webhook_shows_its_reason(database: &Database) {
-    let server = ConsoleServer::start(database, &[]);
-    let client = server.server.client();
-    let bob = client.new_identity();
-    client.register(&bob, "https://93.184.216.34/");
-    let desk = Desk::sign_in(&server.ops, Staff::Alice);
-    let key = format!("/console/keys/{}", bob.key);
-    let is_explained = || {
-        desk.page(&format!("{key}/webhooks")).contains("An operator of the service disabled it.")
-    };
-    assert!(!is_explained());
-    let shown = server.act("/keys/show", &json!({"api_key_id": bob.key}));
-    let form = format!("webhook_id={}&reason=r", text(&shown["webhooks"][0], "webhook_id"));
-    assert_eq!(desk.submit(&format!("{key}/webhook"), &form).status, 303);
-    assert!(is_explained());
 }
 
 fn a_key_is_found_by_its_names(database: &Database) {
@@ -385,27 +376,6 @@ fn a_wrong_parameter_in_an_address_shows_an_error_page(database: &Database) {
         let page = String::from_utf8(response.body).unwrap();
         assert!(page.contains("has a wrong parameter"), "{page}");
         assert!(page.contains("To the console"), "{page}");
-    }
-}
-
-fn the_plan_form_shows_the_present_overage(database: &Database) {
-    let server = ConsoleServer::start(database, &[]);
-    let bob = server.server.new_identity();
-    let desk = Desk::sign_in(&server.ops, Staff::Alice);
-    let key = format!("/console/keys/{}", bob.key);
-    let marked = r#"name="allow_overage" value="yes" checked"#;
-    assert!(!desk.page(&format!("{key}/plan")).contains(marked));
-    let plan = "plan=enterprise&per_day=5000&allow_overage=yes&reason=r";
-    assert_eq!(desk.submit(&format!("{key}/plan"), plan).status, 303);
-    assert!(desk.page(&format!("{key}/plan")).contains(marked));
-}
-
-fn the_service_page_shows_nodes_delivery_and_housekeeping(database: &Database) {
-    let server = ConsoleServer::start(database, &[]);
-    let desk = Desk::sign_in(&server.ops, Staff::Vera);
-    let page = desk.page("/console/service");
-    for part in ["All nodes", env!("CARGO_PKG_VERSION"), "running", "No enabled webhook fails."] {
-        assert!(page.contains(part), "{part}: {page}");
     }
 }
 
@@ -453,6 +423,10 @@ fn a_viewer_sees_and_may_not_act(database: &Database) {
     let account = format!("/console/accounts/{}", bob.account);
     assert_eq!(desk.submit(&account, "do=end_sessions&reason=r").status, 403);
     assert!(desk.page("/console/audit").contains("There is no entry"));
+    let page = desk.page("/console/service");
+    for part in ["All nodes", env!("CARGO_PKG_VERSION"), "running", "No enabled webhook fails."] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }
 
 fn a_session_ends_with_sign_out_and_cannot_be_forged(database: &Database) {

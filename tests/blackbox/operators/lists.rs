@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Database, Reaction, Receiver, SOON, eventually, has, on_both, run, text};
+use crate::support::{
+    Database, Reaction, Receiver, SOON, eventually, has, on_both, on_embedded, run, text,
+};
 
 on_both!(
     accounts_are_listed_and_shown,
@@ -10,10 +12,10 @@ on_both!(
     a_list_continues_at_its_cursor,
     stats_count_what_is_stored,
     stats_list_failing_webhooks_housekeeping_and_nodes,
-    lists_refuse_what_they_do_not_know,
     ended_sessions_are_rejected,
     a_webhook_is_listed_and_disabled,
 );
+on_embedded!(lists_refuse_what_they_do_not_know);
 
 /// Returns the values of one field, in the order of the lines.
 fn column(lines: &[Value], field: &str) -> Vec<String> {

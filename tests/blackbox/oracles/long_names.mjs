@@ -1,5 +1,6 @@
 // Looks at pages with the longest label and the longest handle in a real browser. Both are one word of wide letters. No
-// page may be wider than the window, on screens from a phone to a desktop, also with all details open.
+// page may be wider than the window, on screens from a phone to a desktop, also with all details open. Other programs
+// look at these pages in all forms.
 //
 //   node long_names.mjs BASE_URL CHROMIUM KNOWN
 //
@@ -16,7 +17,8 @@ try {
   await signIn(page, base, id, secret);
   await assertCount(page.locator('nav.side'), 1);
   const storageState = await context.storageState();
-  await visitPages(browser, base, paths, { storageState, widths: [1280, 1100, 900, 800, 360], loaded: openDetails });
+  const widths = [1280, 1100, 900, 800, 360];
+  await visitPages(browser, base, paths, { storageState, widths, loaded: openDetails, isLayoutOnly: true });
 } finally {
   await browser.close();
 }

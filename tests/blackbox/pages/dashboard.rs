@@ -10,37 +10,26 @@ use crate::support::{
 };
 
 on_both!(
-    a_cross_site_form_changes_nothing,
-    a_form_is_accepted_by_its_origin_without_sec_fetch_site,
-    another_account_is_not_shown,
-    page_views_use_no_plan_limits,
+    the_chart_includes_the_newest_messages,
+    the_event_log_lists_all_webhooks_of_a_key,
+    a_form_acts_once_also_on_another_node,
+);
+on_embedded!(
     page_views_and_forms_are_rate_limited_by_session,
     identities_made_on_the_dashboard_count_as_activations_of_the_address,
-    a_handle_may_be_typed_with_an_at_sign,
     the_page_of_an_inactive_key_explains_why_it_cannot_be_changed,
     a_rejected_form_has_the_status_of_its_fault,
     the_events_of_a_webhook_are_chosen_and_shown_with_v1_1,
-    results_are_shown_only_after_a_form_and_never_through_a_link,
     links_and_redirects_include_the_path_of_the_base_url,
     the_cookie_is_restricted_to_this_service,
     the_owner_decides_whose_messages_a_key_accepts,
-    the_sender_of_a_logged_envelope_can_be_blocked,
     a_failing_webhook_is_marked_on_all_pages_until_it_succeeds,
-    the_chart_includes_the_newest_messages,
-    the_event_log_lists_all_webhooks_of_a_key,
     a_redelivery_of_no_event_or_too_many_events_says_why,
     a_redelivery_returns_to_the_page_of_its_form,
     an_old_tab_says_that_a_token_or_a_webhook_is_deleted,
     the_page_of_an_event_shows_its_request_as_it_was_sent,
-    a_test_event_is_sent_from_the_page_of_a_webhook,
-    a_form_acts_once_also_on_another_node,
     a_recovery_that_is_sent_twice_shows_its_secrets_twice,
-    a_form_of_another_site_ends_no_session,
-    a_sign_out_is_confirmed_on_the_sign_in_page,
-    a_form_of_an_ended_session_says_that_nothing_was_done,
     a_key_that_governance_blocks_is_offered_no_webhook,
-);
-on_embedded!(
     every_page_works_in_a_browser,
     the_event_log_is_followed_live_in_a_browser,
     forms_show_their_errors_and_act_once_in_a_browser,
@@ -94,13 +83,20 @@ fn identity_with_history(database: &Database, client: &Client) -> Value {
     })
 }
 
-fn a_cross_site_form_changes_nothing(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_cross_site_form_changes_nothing() {
+    let server = Server::shared();
     let (alice, mallory) = (server.new_identity(), server.new_identity());
-    for headers in [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")] {
+    for headers in
+        [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example"), ("Origin", "null")]
+    {
         let response = sign_in(&server, &alice, &[headers]);
         assert_eq!((response.status, response.header("set-cookie")), (403, None), "{headers:?}");
     }
+    // Without `Sec-Fetch-Site`, the own origin is accepted. With the policy `no-referrer`, a browser would send `null`.
+    assert_eq!(sign_in(&server, &alice, &[("Origin", server.url.as_str())]).status, 303);
+    let page = server.get("/dashboard/sign-in");
+    assert_eq!(page.header("referrer-policy"), Some("same-origin"));
     let browser = Browser::sign_in(&server, &alice);
     let (own, other) = (browser.form_token(), Browser::sign_in(&server, &mallory).form_token());
     assert_ne!(own, other);
@@ -118,22 +114,9 @@ fn a_cross_site_form_changes_nothing(database: &Database) {
     server.status(&alice).refused(403, "KEY_INACTIVE");
 }
 
-/// The referrer policy of the pages must allow the header `Origin`. With `no-referrer`, a browser sends `Origin: null`.
-fn a_form_is_accepted_by_its_origin_without_sec_fetch_site(database: &Database) {
-    let server = database.serve();
-    let alice = server.new_identity();
-    for (origin, status) in [(server.url.as_str(), 303), ("null", 403)] {
-        assert_eq!(sign_in(&server, &alice, &[("Origin", origin)]).status, status, "{origin}");
-    }
-    let browser = Browser::sign_in(&server, &alice);
-    let stranger = server.get("/dashboard/sign-in");
-    for response in [browser.get("/dashboard"), browser.get("/dashboard/nowhere"), stranger] {
-        assert_eq!(response.header("referrer-policy"), Some("same-origin"));
-    }
-}
-
-fn another_account_is_not_shown(database: &Database) {
-    let server = database.serve();
+#[test]
+fn another_account_is_not_shown() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     let hook = text(&server.register(&bob, "http://127.0.0.1:9999/hook"), "webhook_id");
     let browser = Browser::sign_in(&server, &alice);
@@ -154,8 +137,9 @@ fn another_account_is_not_shown(database: &Database) {
     assert!(!browser.page("/dashboard").contains(&bob.key));
 }
 
-fn page_views_use_no_plan_limits(database: &Database) {
-    let server = database.serve();
+#[test]
+fn page_views_use_no_plan_limits() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let browser = Browser::sign_in(&server, &alice);
     let before = server.status(&alice).ok();
@@ -209,8 +193,9 @@ fn identities_made_on_the_dashboard_count_as_activations_of_the_address(database
 }
 
 /// Pages show handles with `@`.
-fn a_handle_may_be_typed_with_an_at_sign(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_handle_may_be_typed_with_an_at_sign() {
+    let server = Server::shared();
     let browser = Browser::sign_in(&server, &server.new_identity());
     let shown = browser.submit("/dashboard/keys", "label=Orders&handle=%40orders");
     assert!(shown.contains("@orders") && !shown.contains("role=\"alert\""), "{shown}");
@@ -308,8 +293,9 @@ fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
     assert!(!page.contains("name=\"events\""), "{page}");
 }
 
-fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Database) {
-    let server = database.serve();
+#[test]
+fn results_are_shown_only_after_a_form_and_never_through_a_link() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let hook = text(&server.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
     let browser = Browser::sign_in(&server, &alice);
@@ -418,8 +404,9 @@ fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
     assert_eq!(submit("do=accept&accept=everyone&receipts=none").status, 400);
 }
 
-fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
-    let server = database.serve();
+#[test]
+fn the_sender_of_a_logged_envelope_can_be_blocked() {
+    let server = Server::shared();
     let (alice, bob) = (server.new_identity(), server.new_identity());
     server.register(&bob, "http://127.0.0.1:9999/");
     let envelope = text(&server.send(&alice, &bob.key, "x").ok(), "envelope_id");
@@ -613,8 +600,9 @@ fn the_page_of_an_event_shows_its_request_as_it_was_sent(database: &Database) {
     assert!(!page.contains(&secret) && !page.contains("whsec_"));
 }
 
-fn a_test_event_is_sent_from_the_page_of_a_webhook(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_test_event_is_sent_from_the_page_of_a_webhook() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
     let hook = text(&server.register(&alice, &receiver.url), "webhook_id");
@@ -664,8 +652,9 @@ fn a_recovery_that_is_sent_twice_shows_its_secrets_twice(database: &Database) {
     assert_eq!(first.header("set-cookie"), second.header("set-cookie"), "the same secrets");
 }
 
-fn a_form_of_another_site_ends_no_session(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_form_of_another_site_ends_no_session() {
+    let server = Server::shared();
     // The browser sends no `SameSite=Lax` cookie with a form of another site.
     let request = server.post("/dashboard/keys").header("Sec-Fetch-Site", "cross-site");
     let response = request.body("application/x-www-form-urlencoded", b"label=x").response();
@@ -674,8 +663,9 @@ fn a_form_of_another_site_ends_no_session(database: &Database) {
     assert_eq!(response.header("set-cookie"), None);
 }
 
-fn a_sign_out_is_confirmed_on_the_sign_in_page(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_sign_out_is_confirmed_on_the_sign_in_page() {
+    let server = Server::shared();
     let alice = server.new_identity();
     for (path, form, notice) in [
         ("/dashboard/sign-out", "", "You are signed out."),
@@ -691,8 +681,9 @@ fn a_sign_out_is_confirmed_on_the_sign_in_page(database: &Database) {
     }
 }
 
-fn a_form_of_an_ended_session_says_that_nothing_was_done(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_form_of_an_ended_session_says_that_nothing_was_done() {
+    let server = Server::shared();
     let page = format!("{}/dashboard/keys/new", server.url);
     let request = server.post("/dashboard/keys").header("Sec-Fetch-Site", "same-origin");
     let request = request.header("Referer", &page);
@@ -738,7 +729,7 @@ fn a_form_acts_once_also_on_another_node(database: &Database) {
     let cookie = browser.cookie.clone();
     server.stop();
     let server = database.serve();
-    let browser = Browser { client: server.client(), cookie };
+    let browser = Browser::with_cookie(server.client(), cookie);
     let again = browser.post_as_is(&path, &fields, "same-origin");
     assert_eq!(again.header("location"), first.header("location"));
     // The browser may have dropped the first response, so the secret is shown again for two minutes.

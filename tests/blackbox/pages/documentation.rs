@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, process::Command};
 
 use serde_json::json;
 
-use crate::support::{Client, Database, Response, run_in_browser, search_documentation, text};
+use crate::support::{
+    Client, Database, Response, Server, run_in_browser, search_documentation, text,
+};
 
 fn get_as_browser(client: &Client, path: &str) -> Response {
     let accepted = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -40,7 +42,7 @@ fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
 
 #[test]
 fn all_links_of_the_pages_work() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let (mut seen, mut open) = (BTreeSet::new(), vec!["/".to_owned()]);
     while let Some(path) = open.pop() {
         // Other tests follow the links of the dashboard.
@@ -62,7 +64,7 @@ fn all_links_of_the_pages_work() {
 
 #[test]
 fn the_search_of_the_documentation_needs_no_server() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let index = server.get("/docs/search.json");
     assert_eq!(index.header("content-type"), Some("application/json"));
     let searches = [
@@ -89,40 +91,26 @@ fn the_search_of_the_documentation_needs_no_server() {
 /// Chooses the second tab of the first group, and looks at the address of the service.
 #[test]
 fn guides_have_tabs_and_the_address_of_the_service() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let page = html(&server.get("/docs/recipes"));
     assert!(page.contains(&format!("export SEALPOST_URL={}", server.url)), "{page}");
-    for path in ["/docs/recipes", "/docs/receiving", "/docs/reference/sendMessage"] {
-        run_in_browser("tabs.mjs", &format!("{}{path}", server.url), &[]);
-    }
+    let paths = ["/docs/recipes", "/docs/receiving", "/docs/reference/sendMessage"];
+    run_in_browser("tabs.mjs", &server.url, &paths);
 }
 
 #[test]
 fn pages_of_the_documentation_show_the_place_of_the_reader() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     run_in_browser("place.mjs", &server.url, &[]);
-}
-
-#[test]
-fn each_link_of_the_list_for_language_models_works() {
-    let server = Database::embedded().serve();
-    let list = server.get("/llms.txt");
-    assert_eq!(list.header("content-type"), Some("text/plain; charset=utf-8"));
-    let list = String::from_utf8(list.body).unwrap();
-    let links: Vec<_> =
-        list.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
-    assert!(links.len() > 20, "{list}");
-    for link in links {
-        let path = link.strip_prefix(&server.url).unwrap();
-        assert_eq!(server.get(path).status, 200, "{link}");
-    }
 }
 
 /// Visits all guides, the landing page, some endpoints and one error with axe, in all forms.
 #[test]
 fn public_pages_have_no_fault_in_a_browser() {
-    let server = Database::embedded().serve();
-    let listed = String::from_utf8(server.get("/llms.txt").body).unwrap();
+    let server = Server::shared();
+    let list = server.get("/llms.txt");
+    assert_eq!(list.header("content-type"), Some("text/plain; charset=utf-8"));
+    let listed = String::from_utf8(list.body).unwrap();
     let guides = listed.split(['(', ')']).filter_map(|part| part.strip_prefix(&server.url));
     let mut paths: Vec<_> = guides.filter(|path| path.starts_with("/docs/")).collect();
     assert!(paths.len() > 20, "{paths:?}");
@@ -140,7 +128,7 @@ fn public_pages_have_no_fault_in_a_browser() {
 
 #[test]
 fn only_browsers_get_the_landing_page() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let page = get_as_browser(&server, "/");
     assert_eq!(page.status, 200);
     assert_eq!(page.header("vary"), Some("Accept"));
@@ -173,7 +161,7 @@ fn only_browsers_get_the_landing_page() {
 
 #[test]
 fn the_commands_of_the_landing_page_open_a_message() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let page = html(&get_as_browser(&server, "/"));
     let commands = page.split("<code>").find(|code| code.starts_with("me=")).unwrap();
     let commands = commands.split("</code>").next().unwrap();
@@ -188,7 +176,7 @@ fn the_commands_of_the_landing_page_open_a_message() {
 
 #[test]
 fn a_problem_document_links_to_the_page_of_its_code() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     for problem in [
         server.activate(&json!({})).refused(400, "MISSING_FIELD"),
         server.post("/v1/did/status").response().refused(401, "UNAUTHORIZED"),
@@ -203,7 +191,7 @@ fn a_problem_document_links_to_the_page_of_its_code() {
 
 #[test]
 fn unknown_documentation_pages_are_not_found() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     for path in ["/docs/errors/NO_SUCH_CODE", "/docs/errors/missing_field", "/docs/nowhere"] {
         let response = server.get(path);
         assert_eq!(response.status, 404, "{path}");
@@ -218,7 +206,7 @@ fn unknown_documentation_pages_are_not_found() {
 
 #[test]
 fn pages_are_cached_for_minutes_and_assets_permanently() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let page = server.get("/docs");
     let asset = targets(&html(&page)).find(|to| to.starts_with("/assets/sealpost.")).unwrap();
     for (path, kept) in [

@@ -4,24 +4,23 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Identity, Reaction, Receiver, SOON, eventually, on_both,
+    Browser, Client, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both,
     on_embedded, run_in_browser, text, wait_until,
 };
 
 on_both!(
     the_sent_page_filters_by_recipient_state_thread_and_day,
     a_page_of_sent_envelopes_leads_to_the_next,
-    a_receipt_has_states_times_and_context,
     the_pages_of_an_account_list_all_its_identities,
-    a_webhook_is_changed_on_its_page,
-    a_webhook_is_paused_and_resumed_on_its_page,
     the_event_log_filters_by_kind_with_counts,
-    a_row_of_the_event_log_has_its_sender_and_its_attempts,
     lists_of_another_account_are_not_shown,
-    a_wrong_parameter_in_an_address_shows_an_error_page,
-    the_title_of_a_page_names_its_identity_or_webhook,
 );
 on_embedded!(
+    a_receipt_has_states_times_and_context,
+    a_webhook_is_changed_on_its_page,
+    a_webhook_is_paused_and_resumed_on_its_page,
+    a_row_of_the_event_log_has_its_sender_and_its_attempts,
+    the_title_of_a_page_names_its_identity_or_webhook,
     the_lists_work_in_a_browser,
     a_webhook_without_a_response_is_shown_in_a_browser,
     the_deliveries_of_an_event_stand_together_in_a_browser,
@@ -441,8 +440,9 @@ fn lists_of_another_account_are_not_shown(database: &Database) {
     assert_eq!(browser.post(&change, &form, "same-origin").status, 404);
 }
 
-fn a_wrong_parameter_in_an_address_shows_an_error_page(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_wrong_parameter_in_an_address_shows_an_error_page() {
+    let server = Server::shared();
     let browser = Browser::sign_in(&server, &server.new_identity());
     for path in [
         "/dashboard/sign-in?next=a&next=b",

@@ -3,16 +3,13 @@
 
 use serde_json::json;
 
-use crate::support::{Browser, Database, on_both, text, within_one_minute};
+use crate::support::{Browser, Database, Server, on_embedded, text, within_one_minute};
 
-on_both!(
-    a_second_click_on_a_permanent_act_shows_its_result,
-    new_login_secrets_have_the_limit_of_the_api,
-    the_overview_counts_paused_webhooks,
-);
+on_embedded!(new_login_secrets_have_the_limit_of_the_api);
 
-fn a_second_click_on_a_permanent_act_shows_its_result(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_second_click_on_a_permanent_act_shows_its_result() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let token = text(&server.new_token(&alice, &["send"]), "token_id");
     let browser = Browser::sign_in(&server, &alice);
@@ -49,8 +46,9 @@ fn new_login_secrets_have_the_limit_of_the_api(database: &Database) {
     second.check_wait();
 }
 
-fn the_overview_counts_paused_webhooks(database: &Database) {
-    let server = database.serve();
+#[test]
+fn the_overview_counts_paused_webhooks() {
+    let server = Server::shared();
     let alice = server.new_identity();
     let hook = text(&server.register(&alice, "http://127.0.0.1:9999/"), "webhook_id");
     let browser = Browser::sign_in(&server, &alice);

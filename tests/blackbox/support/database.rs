@@ -5,9 +5,10 @@ use std::{
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     process::Command,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
+use sealpost_wallet::Keyring;
 use tempfile::TempDir;
 
 use super::{Server, binary, run};
@@ -27,8 +28,22 @@ impl Database {
         Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: None, provider: None }
     }
 
-    /// Creates a database on the PostgreSQL server that all test cases share.
+    /// Creates a migrated database on the PostgreSQL server that all test cases share. It is a copy of a template,
+    /// because a copy is cheaper than a migration. All copies have the same database identity, so a case that needs two
+    /// identities uses [`Database::empty_postgres`].
     pub(crate) fn postgres() -> Self {
+        static TEMPLATE: OnceLock<String> = OnceLock::new();
+        let server = sealpost_testkit::postgres();
+        let template = TEMPLATE.get_or_init(|| {
+            let url = server.create_database();
+            run(binary(&["migrate", "--database-url", &url])).ok();
+            url
+        });
+        Self::at(server.copy_database(template))
+    }
+
+    /// Creates an empty database on this server.
+    pub(crate) fn empty_postgres() -> Self {
         Self::at(sealpost_testkit::postgres().create_database())
     }
 
@@ -104,7 +119,7 @@ impl Database {
     pub(crate) fn write_kek(&self) {
         let file = self.kek_file();
         fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&file).unwrap();
-        fs::write(file, run(binary(&["kek", "new"])).stdout).unwrap();
+        fs::write(file, format!("{}\n", Keyring::fresh_line(1).unwrap().as_str())).unwrap();
     }
 
     /// Starts a server in development mode.

@@ -5,7 +5,7 @@ use std::{
     ops::Deref,
     process::{Command, Stdio},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError, Weak,
         mpsc::{Receiver, RecvTimeoutError, channel},
     },
     thread,
@@ -15,7 +15,7 @@ use std::{
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use tempfile::TempDir;
 
-use super::{Authority, Client, SOON, eventually, process::Process};
+use super::{Authority, Client, Database, SOON, eventually, process::Process};
 
 /// A running server.
 pub(crate) struct Server {
@@ -28,6 +28,20 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Returns a server in development mode on an embedded database. Cases that run at the same time share it, so a
+    /// case may only look at what it creates itself, under handles that no other case takes. The server ends with its
+    /// last user.
+    #[track_caller]
+    pub(crate) fn shared() -> Arc<Self> {
+        static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Database::embedded().serve());
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
     /// Starts a server, and waits until it listens. With `--ops-listen=off` there is no operations address, so
     /// `ops_url` is empty.
     #[track_caller]

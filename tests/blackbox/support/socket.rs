@@ -122,6 +122,22 @@ impl Socket {
         self.text().expect_err("the connection closes")
     }
 
+    /// Waits for the end of the connection after its close frame. Returns the time until this end.
+    #[track_caller]
+    pub(crate) fn time_to_end(&mut self) -> Duration {
+        let started = Instant::now();
+        let read = self.0.read();
+        assert!(matches!(read, Err(Error::ConnectionClosed)), "{read:?}");
+        started.elapsed()
+    }
+
+    /// Closes the connection as the receiver, and waits for the close frame of the server.
+    #[track_caller]
+    pub(crate) fn close(&mut self) -> (u16, String) {
+        self.0.close(None).unwrap();
+        self.closed()
+    }
+
     fn text(&mut self) -> Result<String, (u16, String)> {
         loop {
             match self.0.read() {

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Receiver, SOON, eventually, on_both, text};
+use crate::support::{
+    Client, Database, Identity, Receiver, SOON, eventually, on_both, on_embedded, text,
+};
 
-on_both!(
+on_both!(each_action_is_for_the_owner_of_the_webhook);
+on_embedded!(
     each_action_has_a_path_with_the_same_response,
-    each_action_is_for_the_owner_of_the_webhook,
     each_path_refuses_members_of_other_actions,
 );
 

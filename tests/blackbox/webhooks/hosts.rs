@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, eventually, on_both, text, within_one_minute,
+    Client, Database, Identity, Reaction, Receiver, eventually, on_embedded, text,
+    within_one_minute,
 };
 
-on_both!(
+on_embedded!(
     requests_in_flight_to_a_host_are_bounded_over_all_webhooks,
     requests_per_minute_to_a_host_are_bounded_over_all_webhooks,
     a_forbidden_network_gets_no_requests,

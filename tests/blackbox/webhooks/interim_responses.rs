@@ -10,9 +10,9 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, eventually, has, on_both, text};
+use crate::support::{Client, Database, Identity, eventually, has, on_embedded, text};
 
-on_both!(each_event_is_judged_by_its_own_final_response);
+on_embedded!(each_event_is_judged_by_its_own_final_response);
 
 fn each_event_is_judged_by_its_own_final_response(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "1h"]);

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Authority, Client, Database, Identity, Reaction, Receiver, TlsReceiver, eventually, on_both,
-    only_one, text,
+    on_embedded, only_one, text,
 };
 
-on_both!(
+on_both!(a_recovered_receiver_gets_deferred_deliveries_at_once);
+on_embedded!(
     a_certificate_must_lead_to_a_trusted_authority,
-    a_recovered_receiver_gets_deferred_deliveries_at_once,
     a_failed_tls_session_shows_its_reason_wherever_the_attempt_is_shown,
 );
 

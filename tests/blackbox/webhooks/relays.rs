@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Browser, Client, Database, Identity, Receiver, SOON, Server, Socket, eventually, exchange, has,
-    on_both, status_of, text,
+    on_both, on_embedded, status_of, text,
 };
 
 on_both!(
@@ -20,13 +20,15 @@ on_both!(
     statuses_mean_what_they_mean_in_a_response,
     a_connection_closes_when_it_must_get_nothing_more,
     a_connection_closes_although_it_opens_during_the_change,
-    connections_are_refused_with_problem_documents,
     an_account_with_more_connections_yields_on_a_full_node,
-    a_faulty_handshake_is_refused_and_is_no_connection,
     a_webhook_can_become_a_relay_and_back,
     the_connections_of_a_killed_node_soon_count_no_more,
     a_node_that_was_taken_for_dead_closes_its_connections,
     a_receiver_gets_a_bounded_number_of_unanswered_deliveries,
+);
+on_embedded!(
+    a_connection_ends_at_once_after_its_close_frames,
+    connections_are_refused_with_problem_documents,
     an_answer_may_be_long_and_in_fragments,
 );
 
@@ -242,6 +244,22 @@ fn a_connection_closes_although_it_opens_during_the_change(database: &Database) 
     }
 }
 
+/// A client waits for the server to end the connection (RFC 6455, section 7.1.1).
+fn a_connection_ends_at_once_after_its_close_frames(database: &Database) {
+    let server = database.serve();
+    let bob = server.new_identity();
+    let (id, _) = register(&server, &bob);
+    let mut socket = Socket::open(&server, &bob, &id);
+    assert_eq!(socket.close().0, 0, "the close frame had no status");
+    assert!(socket.time_to_end() < Duration::from_secs(1));
+
+    let mut socket = Socket::open(&server, &bob, &id);
+    let pause = json!({"webhook_id": id, "paused": true});
+    server.act(&bob, "/v1/webhooks/update", &pause).ok();
+    assert_eq!(socket.closed().0, 1008);
+    assert!(socket.time_to_end() < Duration::from_secs(1));
+}
+
 fn connections_are_refused_with_problem_documents(database: &Database) {
     let server = database.serve();
     let (bob, carol) = (server.new_identity(), server.new_identity());
@@ -310,8 +328,9 @@ fn an_account_with_more_connections_yields_on_a_full_node(database: &Database) {
     });
 }
 
-fn a_faulty_handshake_is_refused_and_is_no_connection(database: &Database) {
-    let server = database.serve();
+#[test]
+fn a_faulty_handshake_is_refused_and_is_no_connection() {
+    let server = Server::shared();
     let bob = server.new_identity();
     let (id, _) = register(&server, &bob);
     let handshake = |headers: &str| {

@@ -31,7 +31,7 @@ fn only_https_urls_to_public_addresses_are_accepted() {
 
 #[test]
 fn development_mode_allows_only_http_and_loopback_in_addition() {
-    let server = Database::embedded().serve();
+    let server = Server::shared();
     let receiver = Receiver::start();
     let port = receiver.url.rsplit(':').next().unwrap().to_owned();
     for host in ["127.0.0.1", "localhost", "127.1", "0x7f000001", "[::1]"] {
@@ -53,7 +53,7 @@ fn development_mode_allows_only_http_and_loopback_in_addition() {
 
 #[test]
 fn requests_go_to_the_registered_url() {
-    let (server, receiver) = (Database::embedded().serve(), Receiver::start());
+    let (server, receiver) = (Server::shared(), Receiver::start());
     let port = receiver.url.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
     let bob = server.new_identity();
     for spelling in ["2130706433", "0x7f.1", "017700000001", "127.0.0.1"] {

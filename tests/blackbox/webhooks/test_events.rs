@@ -3,11 +3,15 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Identity, Reaction, Receiver, Server, has, on_both, text};
+use crate::support::{
+    Client, Database, Identity, Reaction, Receiver, Server, has, on_both, on_embedded, text,
+};
 
 on_both!(
     a_failed_test_shows_the_response_and_changes_nothing,
     a_test_is_a_signed_event_and_returns_the_attempt,
+);
+on_embedded!(
     tests_are_limited_per_account,
     only_an_admitted_test_counts_against_the_limit_of_the_account,
     a_refused_test_does_not_count_against_the_plan,

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, WebhookRequest, eventually, has, on_both, text,
+    Client, Database, Identity, Reaction, Receiver, WebhookRequest, eventually, has, on_both,
+    on_embedded, text,
 };
 
 on_both!(
@@ -15,8 +16,8 @@ on_both!(
     a_paused_webhook_gets_nothing_until_it_is_resumed,
     pausing_and_disabling_are_independent,
     the_first_webhook_for_received_envelopes_can_come_from_an_update,
-    an_update_is_refused_in_the_order_of_the_contract,
 );
+on_embedded!(an_update_is_refused_in_the_order_of_the_contract);
 
 fn update(client: &Client, identity: &Identity, webhook: &str, changes: &Value) -> Value {
     let mut body = changes.clone();

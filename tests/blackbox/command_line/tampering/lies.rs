@@ -7,11 +7,12 @@ use tempfile::TempDir;
 
 use super::{Detector, NOT_EXTENDED, check, tamperings};
 use crate::support::{
-    CommandResult, Database, Identity, SOON, Server, Witness, binary, eventually, on_both, run,
-    text,
+    CommandResult, Database, Identity, SOON, Server, Witness, binary, eventually, on_both,
+    on_embedded, run, text,
 };
 
-on_both!(readers_refuse_old_checkpoints_and_minorities, witnesses_refuse_forks_and_older_logs);
+on_both!(witnesses_refuse_forks_and_older_logs);
+on_embedded!(readers_refuse_old_checkpoints_and_minorities);
 
 /// A service with two witnesses, and a policy that requires both.
 struct Scene<'a> {

@@ -1,5 +1,9 @@
 //! Requests that a browser sends to the dashboard, with its cookie and the hidden fields of its forms.
 
+use std::sync::OnceLock;
+
+use sealpost_wallet::FormId;
+
 use crate::support::{Client, Identity, Response};
 
 /// A browser that is signed in to the dashboard.
@@ -7,6 +11,8 @@ pub(crate) struct Browser<'a> {
     pub(crate) client: &'a Client,
     /// The session cookie as `name=value`, in the form of the `Cookie` header.
     pub(crate) cookie: String,
+    /// The token of all forms of the session, once it is known.
+    form_token: OnceLock<String>,
 }
 
 impl<'a> Browser<'a> {
@@ -16,7 +22,12 @@ impl<'a> Browser<'a> {
         let location = response.header("location").unwrap_or_default();
         assert!(response.status == 303 && location.ends_with("/dashboard"), "{response:?}");
         let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
-        Self { client, cookie }
+        Self::with_cookie(client, cookie)
+    }
+
+    /// Continues a session, such as one of another node.
+    pub(crate) fn with_cookie(client: &'a Client, cookie: String) -> Self {
+        Self { client, cookie, form_token: OnceLock::new() }
     }
 
     pub(crate) fn get(&self, path: &str) -> Response {
@@ -31,19 +42,19 @@ impl<'a> Browser<'a> {
     }
 
     pub(crate) fn form_token(&self) -> String {
-        between(&self.page("/dashboard"), "name=\"form_token\" value=\"", "\"")
+        let read = || between(&self.page("/dashboard"), "name=\"form_token\" value=\"", "\"");
+        self.form_token.get_or_init(read).clone()
     }
 
-    /// Returns the id of a fresh form. Empty if the session has ended.
+    /// Returns the id of a form on a page.
     pub(crate) fn form_id(&self) -> String {
-        let page = self.get("/dashboard/account/secret").body;
-        let page = String::from_utf8(page).unwrap();
-        if page.contains(FORM_ID) { between(&page, FORM_ID, "\"") } else { String::new() }
+        between(&self.page("/dashboard/account/secret"), "name=\"form_id\" value=\"", "\"")
     }
 
     /// Submits a form with a fresh id. `site` is the value of the header `Sec-Fetch-Site`.
     pub(crate) fn post(&self, path: &str, form: &str, site: &str) -> Response {
-        self.post_as_is(path, &format!("{form}&form_id={}", self.form_id()), site)
+        let id = FormId::generate().unwrap();
+        self.post_as_is(path, &format!("{form}&form_id={}", id.expose()), site)
     }
 
     /// Submits a form whose fields include its id.
@@ -97,5 +108,4 @@ fn between(page: &str, before: &str, after: &str) -> String {
     rest.split(after).next().unwrap().to_owned()
 }
 
-const FORM_ID: &str = "name=\"form_id\" value=\"";
 const FORM: &str = "application/x-www-form-urlencoded";
