@@ -35,11 +35,16 @@ fn run(bench: &Bench, engine: &Engine, pace: Pace) -> Outcome {
     Outcome { runs, findings }
 }
 
-/// A moment of the scenario, for the smoke test.
-pub(crate) fn moment(bench: &Bench, engine: &Engine, population: Population) -> Vec<Run> {
+/// A minute of the scenario, for the smoke test.
+pub(crate) fn minute(bench: &Bench, engine: &Engine, population: Population) -> Vec<Run> {
     let stage = Stage::set(bench, engine, population, Nodes::One);
-    let interval = Duration::from_millis(500);
-    let lengths = Lengths { before: interval, held: 2 * interval, after: interval, interval };
+    let interval = Duration::from_secs(20);
+    let lengths = Lengths {
+        before: Duration::from_secs(1),
+        held: Duration::from_mins(1),
+        after: Duration::from_secs(1),
+        interval,
+    };
     let measured = measure(&stage, (4, Pace::Closed), Holder::Transaction, &lengths);
     measured.into_iter().flatten().map(|it| it.run).collect()
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     drop(stage);
     runs.extend(steady::moment(bench, engine, population));
     if matches!(engine, Engine::Postgres(_)) {
-        runs.extend(horizon::moment(bench, engine, population));
+        runs.extend(horizon::minute(bench, engine, population));
     }
     Outcome { runs, ..Outcome::default() }
 }
