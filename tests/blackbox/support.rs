@@ -67,10 +67,10 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Runs each case on the embedded database only, because the database makes no difference to its invariant: requests
-/// that are refused before a transaction, pages and forms, limits in memory, keys outside the database, and third-party
-/// programs. The tests of the crate `storage` run the statements behind them on both. A case about transactions, access,
-/// idempotency, counting, queues or several nodes belongs in `on_both`.
+/// Runs each case on the embedded database only, because its result does not depend on the database. Examples: requests
+/// that are refused before a transaction, pages, forms, limits in memory, and third-party programs. The tests of the
+/// crate `storage` run the statements behind them on both databases. A case about transactions, access, idempotency,
+/// counting, queues or several nodes belongs in `on_both`.
 macro_rules! on_embedded {
     ($($case:ident),+ $(,)?) => {
         mod on_embedded {

@@ -6,8 +6,8 @@ pub(crate) mod code;
 pub(crate) mod detail;
 pub(crate) mod refusal;
 
-/// The error for a text without the form of a value, such as an id. Contains the rule, as a clause that follows the
-/// name of the value in the error text.
+/// The error of a text that cannot be parsed as a value, such as an id. Contains the rule that the text breaks, as a
+/// clause that follows the name of the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FormatFault(pub(crate) &'static str);

@@ -28,9 +28,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Returns a server in development mode on an embedded database. Cases that run at the same time share it, so a
-    /// case may only look at what it creates itself, under handles that no other case takes. The server ends with its
-    /// last user.
+    /// Returns a server in development mode on an embedded database. Cases that run at the same time share it. Such a
+    /// case may only look at what it creates itself, and its handles must be unique. The server ends with its last user.
     #[track_caller]
     pub(crate) fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());

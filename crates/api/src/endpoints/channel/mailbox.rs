@@ -1,5 +1,5 @@
-//! `POST /v1/channel/open`, `receipt`, `evidence` and `list`: opens an envelope for its recipient, shows its state to
-//! its sender, proves its history to both, and lists the envelopes that the caller sent.
+//! The endpoints for stored envelopes, below `/v1/channel`: `open` for the recipient, `receipt` for the sender,
+//! `evidence` for both, and `list` of the envelopes that the caller sent.
 
 use sealpost_domain::{Code, ThreadId, Timestamp, TokenScope};
 use sealpost_service::{
