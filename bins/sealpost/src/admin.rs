@@ -28,8 +28,7 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     confirmation::confirm(&args.noun)?;
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
-    // Attaches no revocation journal (a file outside the database) for `admin journal` and `admin recover`, because
-    // these commands open the journal themselves.
+    // `admin journal` and `admin recover` open the revocation journal (a file outside the database) themselves.
     let is_about_journal = matches!(args.noun, Noun::Journal(_) | Noun::Recover(_));
     let journal = if is_about_journal { None } else { desk.attach_journal()? };
     let done = act(&desk, output, &args.noun);

@@ -100,10 +100,10 @@ pub(crate) enum Command {
     /// Move the embedded database into an empty PostgreSQL database
     ///
     /// No server may run on the embedded database. Copies everything in one transaction: identities, secrets, sessions,
-    /// envelopes, pending deliveries and logs keep working. Compares number and checksum of the rows of each table before
-    /// the commit. A move that fails or is killed leaves the target empty. The embedded database is only read.
+    /// envelopes, pending deliveries and logs keep working. Compares number and checksum of the rows of each table
+    /// before the commit. A move that fails or is killed leaves the target empty. The embedded database is only read.
     Move(MoveArgs),
-    /// Replace the embedded database by a backup, and revoke again what was revoked since
+    /// Replace the embedded database by a backup, and repeat later revocations
     ///
     /// No server may run. Checks the backup and its key-encryption keys before it replaces the database. Applies the
     /// revocation journal of the data folder, and ends all sessions and API tokens. The replaced database stays under
@@ -125,8 +125,8 @@ pub(crate) enum Command {
     VerifyProof(VerifyProofArgs),
     /// Cosign the checkpoints of transparency logs of other services
     ///
-    /// Cosigns a checkpoint only if it continues the one that it has cosigned before. Needs no database. Put a TLS proxy in
-    /// front of it.
+    /// Cosigns a checkpoint only if it continues the one that it has cosigned before. Needs no database. Put a TLS
+    /// proxy in front of it.
     Witness(WitnessArgs),
 }
 

@@ -80,8 +80,8 @@ pub(crate) async fn start(builder: NodeBuilder) -> Result<Node, Fault> {
     Ok(node)
 }
 
-/// Ends the process during the start. Does not return to `main`, because a return would wait for the running step of
-/// the start, and this step may wait for the database without an end. An interruption does no harm at any step.
+/// Ends the process during the start, which does no harm at any step. Does not return to `main`, because a return would
+/// wait for the running step, and this step may wait for the database without an end.
 fn give_up_start() -> ! {
     tracing::info!("stopped before the start was complete");
     std::process::exit(0)
@@ -153,8 +153,7 @@ async fn stop(node: Node, signals: &mut StopSignals) {
     }
 }
 
-/// Ends the process at once. Does not return to `main`, because a return would wait for threads that are still
-/// stopping.
+/// Ends the process at once. A return to `main` would wait for threads that are still stopping.
 fn exit(reason: &str) -> ! {
     tracing::warn!(reason, "stopped at once; the leases of this node will expire");
     std::process::exit(1)
@@ -163,5 +162,5 @@ fn exit(reason: &str) -> ! {
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Maximum duration of a stop after the keys were withdrawn.
 const WITHDRAWAL_STOP_MAX: Duration = Duration::from_secs(6);
-/// Maximum duration of a graceful stop. Shorter than 30 s, because supervisors commonly kill a process after this time.
+/// Maximum duration of a graceful stop. Supervisors commonly kill a process after 30 s.
 const STOP_MAX: Duration = Duration::from_secs(29);

@@ -35,8 +35,8 @@ impl ConnectionRecord {
         self.0.is_in_request.get()
     }
 
-    /// Returns true if the last request that got a response was authenticated by a token or a secret, or created an
-    /// account. Also returns true for a WebSocket.
+    /// Returns true if the last request that got a response created an account, or was authenticated by a token or a
+    /// secret. Also returns true for a WebSocket.
     pub fn is_authenticated(&self) -> bool {
         self.0.is_authenticated.get()
     }

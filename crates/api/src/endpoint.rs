@@ -28,8 +28,8 @@ pub(crate) struct Row {
 
 impl Operation {
     /// Returns the endpoint of this operation, which calls `use_case` for an API key. Refuses API tokens that `access`
-    /// does not allow. A request with an error in its body is admitted and counted as one of this `purpose`, and then
-    /// rejected.
+    /// does not allow. A request with an error in its body is rejected, but still counts against the limits of the key,
+    /// according to `purpose`.
     pub(crate) fn for_key<B: RequestBody, T: Serialize + 'static>(
         self,
         access: Access,

@@ -31,7 +31,7 @@ pub struct ErrorDocumentation {
 }
 
 /// Advice about repeating the same request. After an internal error, the service may have stored the request. After any
-/// other error the service has stored nothing, so a retry cannot perform the request twice.
+/// other error, it has stored nothing, so a retry cannot perform the request twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     /// Retry after the time in `Retry-After`.

@@ -30,9 +30,9 @@ use request_span::RequestSpan;
 pub use connection_problems::ConnectionProblems;
 pub use head::support_head;
 
-/// Adds the request id, security headers and `Cache-Control: no-store` to each response. Replaces the body of each
-/// error response by a problem document (RFC 9457), except for HTML pages, which have the content type [`PAGE_TYPE`]. A
-/// response that already has `Cache-Control` keeps that header.
+/// Adds the request id, security headers and `Cache-Control: no-store` to each response. Keeps a `Cache-Control` that a
+/// response already has. Replaces the body of each error response by a problem document (RFC 9457), except for HTML
+/// pages, which have the content type [`PAGE_TYPE`].
 pub async fn middleware(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

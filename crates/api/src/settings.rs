@@ -27,13 +27,12 @@ pub struct ApiSettings {
     /// The maximum number of wrong login secrets, recovery codes and invites per minute and client address. Also the
     /// maximum number of logins per minute, client address and account. 0 turns both limits off.
     pub logins_per_minute: u32,
-    /// The maximum number of requests about an account per minute and session: exports, lists of activity, and lists
-    /// and creations of API tokens. All sessions of the account together can send four times as many. 0 turns the
-    /// limits off.
+    /// Sets four limits per minute. 0 turns them off.
     ///
-    /// Two other limits have the same number. One limits rotations of the login secret and recoveries, per minute and
-    /// account. The other limits requests that end sessions, tokens or keys, per minute and session. A request over
-    /// this last limit waits, and is not refused.
+    /// - Requests about an account, per session: exports, lists of activity, and lists and creations of API tokens.
+    /// - The same requests of all sessions of an account together: four times this number.
+    /// - Rotations of the login secret and recoveries, per account.
+    /// - Requests that end sessions, tokens or keys, per session. A request over this limit waits, and is not refused.
     pub account_changes_per_minute: u32,
     /// The maximum number of test events per minute and account. 0 turns the limit off.
     pub webhook_tests_per_minute: u32,

@@ -90,6 +90,6 @@ impl ApiState {
     }
 }
 
-/// The number of permits of `secret_slots` and of `ending_slots`. The number is small, so that a flood of requests over
-/// a limit leaves database connections and threads to other requests.
+/// The number of permits of `secret_slots` and of `ending_slots`. The number is small, so that requests over a limit
+/// leave database connections and threads to other requests.
 const SLOTS: usize = 2;

@@ -1,16 +1,14 @@
-//! Rate limits for requests that do not count against the limits of an API key. Each node keeps its own counts in
-//! memory. This is enough to bound the cost of a flood of requests. The limits of a key, in contrast, are exact and
-//! stored in the database.
+//! Rate limits per client address, session and account, for requests that the limits of a plan do not cover, such as
+//! logins. Each node counts in memory, which is enough to bound the cost of a flood of requests. The limits of an API
+//! key, in contrast, are exact and stored in the database.
 //!
-//! Three rules prevent an attacker from locking the owner out of an account:
+//! An attacker must not lock the owner out of an account. Therefore:
 //!
-//! - A right secret is never refused because of earlier wrong secrets. Wrong secrets, and secrets whose request was
-//!   cancelled, count against a limit of the client address. Over this limit, secrets are still verified, but only a
-//!   few at a time.
-//! - A request that ends sessions, tokens or keys is never refused. Over the limit of its session, the request waits
-//!   until only a few such requests run.
-//! - Any other request counts against the limit of its session and the limit of its account. The limit of the account
-//!   is four times as high, so a stolen session alone cannot use it up.
+//! - A right secret is accepted even over the limit. Wrong secrets, and secrets whose request was cancelled, count
+//!   against the client address. Over this limit, only a few secrets are verified at the same time.
+//! - A request that ends sessions, tokens or keys is never refused. Over the limit of its session, it waits for a slot.
+//! - Any other request in a session counts against its session and its account. The limit of the account is four times
+//!   as high, so a stolen session alone cannot use it up.
 //!
 //! A request that is refused before any look-up does not count.
 
@@ -40,7 +38,7 @@ pub use secret_verification::{admit_sign_up, log_in, recover, verify_login_secre
 /// The key under which sign-ins are counted: the name of an operator, or `None` for all unknown names together.
 pub(crate) type OperatorName = Option<String>;
 
-/// Counts a sign-in of an operator. Fails if the client address has reached its limit of sign-ins with this name.
+/// Counts a sign-in of an operator. Fails if the client address has reached its limit for this name.
 pub(crate) fn admit_sign_in(
     app: &ApiState,
     client: IpAddr,
@@ -58,17 +56,15 @@ pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Pro
     admit_address(app, client, &app.activations, networks(client))
 }
 
-/// Counts a form that a client without a session submits again. The server then looks up the result of the first
-/// submission. The form counts as a wrong secret of the client address. Fails if the address has reached its limit of
-/// wrong secrets.
+/// Limits the look-ups of form results by clients without a session. A form that is sent again counts as a wrong secret
+/// of the client address. Fails if the address has reached its limit of wrong secrets.
 pub fn admit_repetition(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     let client = client_of(app, request)?;
     admit_address(app, client, &app.wrong_secrets, networks(client))
 }
 
 /// Counts a request about the account that does not end sessions, tokens or keys, such as a list of API tokens. Fails
-/// if the session or its account has reached its limit. Plans do not limit these requests. A request with an error in
-/// its body does not count.
+/// if the session or its account has reached its limit. A request with an error in its body does not count.
 pub(crate) async fn admit_session<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -89,8 +85,8 @@ pub(crate) async fn admit_session<B>(
     })
 }
 
-/// Returns the two keys under which a [`Throttle`] counts a request of a session: the session and its account. The
-/// number beside each key multiplies the limit per minute.
+/// Returns the keys under which a [`Throttle`] counts a request of a session: the session and its account. The number
+/// beside each key multiplies the limit per minute.
 pub fn session_and_account(
     session: TokenHash,
     account: AccountId,
@@ -102,12 +98,11 @@ pub fn session_and_account(
     keys.into_iter()
 }
 
-/// Runs `work` for a request that ends sessions, tokens or keys, or that shows the page for this purpose. Counts the
-/// request against the limit of its session, but never refuses the request. Over the limit, waits for one of a few
-/// slots first, and keeps the slot until the end of `work`.
+/// Runs `work` for a request that ends sessions, tokens or keys, or for the page with its form. Counts the request
+/// against the limit of its session, but never refuses it. Over the limit, `work` waits for one of a few slots, and
+/// keeps the slot to its end.
 ///
-/// `work` runs to its end, also if the request is cancelled because the client closes the connection. Fails only if
-/// `work` panics or the server stops.
+/// `work` runs to its end, even if the client closes the connection. Fails only if `work` panics or the server stops.
 pub async fn run_ending<T: 'static>(
     app: &ApiState,
     session: TokenHash,
@@ -127,9 +122,8 @@ async fn run_counted<T: 'static>(
     run_to_end(slot, work).await
 }
 
-/// Runs `work` to its end, even if the request is cancelled because the client closes the connection. Keeps `slot`
-/// until the end of `work`. Work on a blocking thread cannot be cancelled, so an earlier release of the slot would let
-/// too many requests run at the same time.
+/// Runs `work` to its end, even if the client closes the connection, and keeps `slot` until then. An earlier release
+/// would let too many requests run at the same time, because work on a blocking thread cannot be cancelled.
 async fn run_to_end<T: 'static>(
     slot: Option<OwnedSemaphorePermit>,
     work: impl Future<Output = T> + 'static,
@@ -154,8 +148,8 @@ pub(crate) fn check_test(app: &ApiState, account: AccountId) -> Result<(), Refus
     wait.map_or(Ok(()), |retry_after| Err(account_limited(throttle, retry_after)))
 }
 
-/// Counts a test event. Fails if the account has reached its limit. This limit exists because each test event makes the
-/// service call an address that the account chose.
+/// Counts a test event, which makes the service call an address that the account chose. Fails if the account has
+/// reached its limit.
 pub fn admit_test(app: &ApiState, account: AccountId) -> Result<(), Refusal> {
     admit_account(&app.webhook_tests, account)
 }
@@ -197,9 +191,9 @@ fn client_of(app: &ApiState, request: &HttpRequest) -> Result<IpAddr, Problem> {
     Ok(client_address(peer, request.headers(), app.trusted_proxies()))
 }
 
-/// Returns the networks against whose limits a request of a client address counts. The number beside each network is a
-/// factor that multiplies its limit. An IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48
-/// networks, because an IPv6 client usually has a whole /64 network, and sometimes a /56 or a /48.
+/// Returns the networks against whose limits a request of a client address counts, each with the factor of its limit.
+/// An IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48, because an IPv6 client usually has a
+/// /64, and sometimes a /56 or a /48.
 fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     let address = address.to_canonical();
     let sizes: &[(u8, u32)] = match address {

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The features `axum` and `actix` receive webhook requests in a web application, and open their envelopes. The feature
-//! `relay` is on by default. It receives events over a connection to the service, without a public address: see
-//! [`Client::relay`]. The crate `sealpost-receiver` only verifies webhook requests.
+//! `relay`, on by default, receives events over a connection to the service, without a public address: see
+//! [`Client::relay`]. To verify webhook requests without a client, use the crate `sealpost-receiver`.
 
 mod builder;
 mod client;

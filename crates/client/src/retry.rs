@@ -53,7 +53,7 @@ impl RetryPolicy {
     }
 
     /// Returns the pause before a [`Relay`](crate::Relay) connects again, after `failures` failures in a row. Returns
-    /// `None` if the service would also refuse the next connection. A relay has no maximum number of tries.
+    /// `None` if the service would also refuse the next connection. The number of tries is not limited.
     #[cfg(feature = "relay")]
     pub(crate) fn relay_pause(&self, failures: u32, error: &ClientError) -> Option<Duration> {
         let is_temporary = match error {
@@ -104,7 +104,7 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
 }
 
 /// Returns true if the request may be repeated even if the service may have processed it. Includes sends with an
-/// `Idempotency-Key`, because the service stores their message only once.
+/// `Idempotency-Key`, whose message the service stores only once.
 fn is_repeatable(path: &str, is_send: bool) -> bool {
     (is_send && SENDS.contains(&path))
         || REPEATABLE.contains(&path)

@@ -104,11 +104,10 @@ impl Transport {
         parse(LOGIN, &read(LOGIN, self.exchange(&request, None).await?).await?)
     }
 
-    /// Sends a request once. Returns a successful response or an upgrade to a WebSocket. Does not read the body of this
-    /// response.
+    /// Sends a request once. Returns a successful response, or an upgrade to a WebSocket, without reading its body.
     ///
-    /// Fails for any other status. Also fails if the content type is not `application/…`, because a web page or a text
-    /// is not from the service. Plain text is accepted only for files of the transparency log.
+    /// Fails for any other status. Also fails if the content type is not `application/…`, because the API does not
+    /// respond with web pages. Only files of the transparency log may be plain text.
     async fn exchange(
         &self,
         request: &ApiRequest,

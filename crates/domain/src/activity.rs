@@ -81,7 +81,7 @@ impl ActivityActor {
         Self("operator".to_owned())
     }
 
-    /// Creates the author for a session. The text contains the same name as the owner's list of sessions.
+    /// Creates the author for a session: its short name, as in the owner's list of sessions.
     pub fn session(token: &TokenHash) -> Self {
         Self(format!("session:{}", token.short_name()))
     }

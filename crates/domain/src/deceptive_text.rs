@@ -1,5 +1,5 @@
-//! Detects characters that can make a short text deceptive, such as the label of a key. One user chooses such a text,
-//! and other users read it.
+//! Detects characters that can deceive the readers of a short text, such as the label of a key: one user chooses the
+//! text, and other users read it.
 
 use std::ops::RangeInclusive;
 
@@ -34,9 +34,12 @@ pub(crate) fn refuse_reordering(text: &str) -> Result<(), TextFault> {
     found.map_or(Ok(()), |character| Err(TextFault::Reordering(character)))
 }
 
-/// Fails if a text of one or more lines could deceive its readers, such as the reason of an operator. Such a text has
-/// only invisible characters, a character that changes the direction of text, or a control character other than tab and
-/// line break.
+/// Checks a text that can have several lines, such as an operator's reason. Refuses a text that could deceive its
+/// readers:
+///
+/// - with a control character other than tab and line break
+/// - with a character that changes the direction of text
+/// - without a visible character
 pub fn refuse_deceptive(text: &str) -> Result<(), TextFault> {
     let is_refused = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
     if text.chars().any(is_refused) {
@@ -49,10 +52,9 @@ pub fn refuse_deceptive(text: &str) -> Result<(), TextFault> {
     Ok(())
 }
 
-/// Returns true if a character that stands alone has no visible form: white space except the space, format characters,
-/// fillers, variation selectors and combining marks. A text may contain such characters, because some are needed
-/// between others. Examples are a zero-width joiner (U+200D) in emojis and in Persian, and combining marks after their
-/// letters.
+/// Returns true if the character alone is not visible: white space except the space, a format character, a filler, a
+/// variation selector or a combining mark. A text may contain such characters beside visible ones, such as a zero-width
+/// joiner (U+200D) in an emoji or a combining mark after its letter.
 pub(crate) fn is_invisible(character: char) -> bool {
     is_in(&INVISIBLE, character) || is_in(&HIGH_INVISIBLE, character)
 }
@@ -64,8 +66,8 @@ pub(crate) fn ordered_text_pattern() -> String {
     format!("^[^{refused}]*$")
 }
 
-/// Returns the pattern of [`ordered_text_pattern`] with a further condition: at least one character is not
-/// [`INVISIBLE`].
+/// Returns a regular expression for a JSON schema. It matches a text that [`ordered_text_pattern`] matches and that has
+/// at least one character outside [`INVISIBLE`].
 pub(crate) fn visible_text_pattern() -> String {
     let (refused, invisible) = (refused_class(), class(&INVISIBLE));
     format!("^[^{refused}]*[^{refused}{invisible}][^{refused}]*$")
@@ -101,12 +103,11 @@ const REORDERING: [RangeInclusive<char>; 5] = [
     '\u{2066}'..='\u{2069}',
 ];
 
-/// Characters up to U+FFFF without a visible form of their own: those with the property `Default_Ignorable_Code_Point`
-/// of Unicode, white space, and others.
+/// Characters up to U+FFFF that are not visible alone: white space, the characters with the Unicode property
+/// `Default_Ignorable_Code_Point`, and others.
 ///
-/// The list does not contain the space, because a label may consist of spaces. Of the combining marks, the list
-/// contains only those for all scripts. Browsers show a lone mark of a single script, such as a vowel sign, on a dotted
-/// circle, so that the mark is visible.
+/// The space is missing, because a label may consist of spaces. Combining marks of a single script, such as vowel
+/// signs, are missing too: browsers show such a mark alone on a dotted circle.
 const INVISIBLE: [RangeInclusive<char>; 22] = [
     // The no-break space.
     '\u{a0}'..='\u{a0}',
@@ -154,9 +155,8 @@ const INVISIBLE: [RangeInclusive<char>; 22] = [
     '\u{fff0}'..='\u{fffb}',
 ];
 
-/// Characters above U+FFFF without a visible form of their own. The patterns for JSON schemas accept these characters.
-/// A pattern contains only escapes of four digits, which all programs support, and four digits cannot express these
-/// characters.
+/// Characters above U+FFFF that are not visible alone. The patterns for JSON schemas accept these characters: the
+/// patterns have only escapes of four digits, which all programs support but which end at U+FFFF.
 const HIGH_INVISIBLE: [RangeInclusive<char>; 3] = [
     // Format characters of shorthand.
     '\u{1bca0}'..='\u{1bca3}',

@@ -6,8 +6,8 @@ pub(crate) mod code;
 pub(crate) mod detail;
 pub(crate) mod refusal;
 
-/// The error of a text that cannot be parsed as a value, such as an id. Contains the rule that the text breaks, as a
-/// clause that follows the name of the value.
+/// The error of a text that cannot be parsed as a value, such as an id. Contains the broken rule, as a clause that
+/// follows the name of the value: for example `must have 3 to 32 characters`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FormatFault(pub(crate) &'static str);

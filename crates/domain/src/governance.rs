@@ -87,8 +87,8 @@ pub struct GovernanceDecision {
 /// An operator's name for a partner, a group of accounts that can be suspended together. The name has 1 to 64
 /// characters of `A-Z a-z 0-9 . - _`, starts with a letter or a digit, and is case-sensitive.
 ///
-/// The name must not start with the prefix of an account, key, badge, envelope, request or webhook id, in upper or
-/// lower case. Governance decisions are looked up by their subject as text, so a name must not look like an id.
+/// The name must not start like the id of an account, key, badge, envelope, request or webhook, in upper or lower case.
+/// The database stores the target of a governance decision as text, so a partner must not look like an id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PartnerId(String);
 

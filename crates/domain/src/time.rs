@@ -59,8 +59,8 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Returns the duration between two instants in any order. Use this method for timeouts. [`Self::since`] returns
-    /// zero while the clock is set back, so a timeout that uses `since` would not end.
+    /// Returns the duration between two instants in any order. Use this method for timeouts: if the clock is set back,
+    /// [`Self::since`] stays zero for a long time, and a timeout would not end.
     pub fn abs_diff(self, other: Self) -> Duration {
         self.since(other).max(other.since(self))
     }
@@ -83,8 +83,8 @@ impl FromStr for Timestamp {
 /// later instant, writes the first or the last instant of these years.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The result is never `None`, because the calendar contains all these years. Returns no error, because
-        // `to_string` would panic.
+        // The result is never `None`, because the calendar contains all these years. An error would make `to_string`
+        // panic.
         let instant = DateTime::from_timestamp_millis(self.0.clamp(FIRST_MS, LAST_MS));
         let instant = instant.unwrap_or_default();
         f.write_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))

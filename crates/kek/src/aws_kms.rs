@@ -56,8 +56,8 @@ struct Failure {
 
 impl AwsKms {
     /// Calls the action `Encrypt` or `Decrypt` with the key. `field` is the name of the input in the request, and
-    /// `base64` its value. Both actions send the same encryption context, so the service does not decrypt ciphertexts
-    /// that were made for another purpose.
+    /// `base64` its value. Both actions send the same encryption context, so the service decrypts no ciphertext that
+    /// was made for another purpose.
     fn call(&self, action: &str, field: &str, base64: &str) -> Result<Success, ProviderError> {
         let Self { service, key, region, endpoint, .. } = self;
         let body = service.json(&Request {

@@ -1,8 +1,8 @@
 //! The provider `exec`: a command that the operator supplies wraps and unwraps keys.
 //!
-//! The command gets `wrap` or `unwrap` as its last argument. The command reads the key or the wrapped key from standard
-//! input in base64, and writes the result to standard output in base64. Exit status 77 (`EX_NOPERM`) means that the use
-//! of the key is refused. Any other failure counts as temporary: the provider cannot be reached at present.
+//! The command gets `wrap` or `unwrap` as its last argument. It reads the key or the wrapped key in base64 from
+//! standard input, and writes the result in base64 to standard output. Exit status 77 (`EX_NOPERM`) means that the use
+//! of the key is refused. Any other failure counts as temporary.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -111,7 +111,7 @@ fn exchange(
     deadline: Instant,
 ) -> io::Result<(ExitStatus, Zeroizing<Vec<u8>>)> {
     // The input is shorter than the buffer of a pipe, so the write does not block. A broken pipe is no failure: the
-    // command may have ended successfully without reading its input.
+    // command may have succeeded without reading its input.
     match stdin.write_all(input.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         Ok(()) | Err(_) => drop(stdin),

@@ -35,8 +35,8 @@ pub struct Quorum {
 }
 
 enum State {
-    /// The newest shares, grouped by the threshold in each share. All genuine shares of a quorum have the same
-    /// threshold, so forged shares with another threshold form separate groups.
+    /// The newest shares, grouped by the threshold in each share. All genuine shares have the same threshold, so forged
+    /// shares with another threshold do not replace them.
     Collecting(BTreeMap<u8, Vec<Share>>),
     Complete(Zeroizing<[u8; KEY_LEN]>),
 }
@@ -85,12 +85,11 @@ impl Quorum {
         Self { id, state: Arc::new(Mutex::new(State::Collecting(BTreeMap::new()))) }
     }
 
-    /// Adds a share, and returns the number of shares so far. A repeated share counts once. Computes the key as soon as
-    /// a combination of the shares gives the key. Ignores further shares after that. Fails with [`ShareFault::Other`]
-    /// if the share belongs to another quorum.
+    /// Adds a share, and returns the number of shares so far. Computes the key as soon as a combination of the shares
+    /// gives the key. A repeated share counts once. Shares after the computation are ignored.
     ///
-    /// A forged share does not prevent the computation, because all combinations of shares are tried. If there are
-    /// enough shares but no combination gives the key, fails with [`ShareFault::Forged`] and keeps the newest shares.
+    /// Fails with [`ShareFault::Other`] if the share belongs to another quorum. Fails with [`ShareFault::Forged`] if
+    /// there are enough shares but no combination gives the key; further genuine shares can still give the key.
     pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
         if share.quorum != self.id {
             return Err(ShareFault::Other(share.quorum));
@@ -131,7 +130,7 @@ impl Quorum {
     }
 }
 
-/// Computes the key from all `chosen` shares, plus as many of the `others` as the threshold requires. Tries every
+/// Computes the key from all `chosen` shares and as many of the `others` as the threshold requires. Tries every
 /// combination of the `others`. `None` if no combination gives the key of the quorum `wanted`.
 fn recover(
     wanted: QuorumId,
@@ -232,7 +231,7 @@ impl FromStr for Share {
     }
 }
 
-/// Returns the first bytes of the SHA-256 of these parts.
+/// Returns the first bytes of the SHA-256 of these parts, for ids and checksums.
 fn hash_start<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     let hash = parts.iter().fold(Sha256::new(), Digest::chain_update).finalize();
     hash.first_chunk().copied().unwrap_or([0; N])
@@ -273,7 +272,7 @@ const SUM_LEN: usize = 4;
 /// byte of the key, and the checksum.
 const SHARE_LEN: usize = 1 + ID_LEN + 1 + KEY_LEN + SUM_LEN;
 const NONCE_LEN: usize = 12;
-/// Maximum number of kept shares with the same threshold, unless the threshold itself is larger. Limits the work for
+/// Maximum number of kept shares with the same threshold; more only if the threshold is larger. Limits the work for
 /// each new share to at most 462 combinations.
 const KEPT_MAX: usize = 12;
 const ID_LABEL: &[u8] = b"sealpost quorum";

@@ -5,7 +5,7 @@ use sealpost_domain::Timestamp;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-/// The credentials of a caller.
+/// The AWS credentials that sign a request.
 pub(crate) struct Credentials {
     pub(crate) access_key_id: String,
     pub(crate) secret_access_key: Zeroizing<String>,
@@ -13,10 +13,10 @@ pub(crate) struct Credentials {
     pub(crate) session_token: Option<Zeroizing<String>>,
 }
 
-/// A request to the path `/`, without a query.
+/// A request to sign. Its path is `/`, and it has no query.
 pub(crate) struct SignedRequest<'a> {
     pub(crate) method: &'static str,
-    /// The headers to sign, with names in lower case, in the order of the names.
+    /// The headers to sign, with names in lower case, sorted by name.
     pub(crate) headers: Vec<(&'a str, &'a str)>,
     pub(crate) body: &'a [u8],
     pub(crate) region: &'a str,

@@ -43,9 +43,9 @@ pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result
 /// - with [`Refusal::RateLimited`] if the limit per second is exceeded
 /// - with [`Refusal::MonthlyLimitExceeded`] if only the limit per month is exceeded
 ///
-/// Call [`admit_request`] first, which counts the request that contains the message. If this function then refuses the
-/// message, the request must not count either. Therefore call both functions with a copy of the usage, and keep the
-/// copy only if both succeed.
+/// Call [`admit_request`] first, which counts the request that contains the message. If the message is refused, its
+/// request must not count either. Therefore call both functions with a copy of the usage, and keep the copy only if
+/// both succeed.
 pub fn admit_message(
     terms: &Terms,
     usage: &mut Usage,
@@ -55,8 +55,8 @@ pub fn admit_message(
     let allowance = within_allowance(terms, month, now);
     let tat_us =
         throughput::admit(terms.per_second, usage.throughput_tat_us, now).map_err(|open_at| {
-            // Reports the longer of two waits: the time until the limit per second admits a message, and, if the
-            // monthly allowance is used up, the time until the next month.
+            // Reports the longer of two waits: until the limit per second admits a message and, if the monthly
+            // allowance is used up, until the next month.
             let month_wait =
                 allowance.as_ref().map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
             Refusal::RateLimited {

@@ -11,7 +11,7 @@ use crate::{Terms, window::Span};
 /// 0 has no thresholds.
 ///
 /// A key can reach the same threshold several times in one day or month, for example again after its limit was raised.
-/// Therefore the store records reached thresholds, and stores at most one event per threshold in the same day or month.
+/// The store keeps only one event per threshold in the same day or month.
 pub fn reached_thresholds(
     key: &ApiKeyId,
     before: (&Terms, &Usage),

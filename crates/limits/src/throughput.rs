@@ -5,17 +5,14 @@ use sealpost_domain::Timestamp;
 
 use crate::window::{CLOCK_DIFFERENCE_MAX_MS, clamp_millis};
 
-/// Admits one message at `now`, and returns the new theoretical arrival time (TAT). `tat_us` is the stored TAT. If the
-/// message is refused, the error is the earliest time at which a message can be admitted. If the limit is 0, the error
-/// is one second after `now`.
+/// Admits one message at `now`. `tat_us` is the stored theoretical arrival time (TAT) of the GCRA algorithm; the result
+/// is the new one. If the message is refused, the error is the earliest time at which a message can be admitted. If the
+/// limit is 0, this is one second after `now`.
 ///
-/// The burst is the number of messages in one second. An interval is the time between two messages at the limit. A
-/// message is admitted if the stored TAT is at most `burst - 1` intervals ahead of `now`. The new TAT is one interval
-/// after the stored TAT or `now`, whichever is later. Intervals are rounded up to whole microseconds, so the limit is
-/// never exceeded.
-///
-/// A stored TAT more than [`AHEAD_MAX_US`] ahead of `now` was written by a node with a wrong clock. Such a TAT is
-/// replaced by `now`. Otherwise all messages would be refused until that TAT.
+/// An interval is the time between two messages at the limit, rounded up to whole microseconds, so that the limit is
+/// never exceeded. The burst is the number of messages in one second. A message is admitted if the stored TAT is at
+/// most `burst - 1` intervals ahead of `now`. The new TAT is one interval after the stored TAT or `now`, whichever is
+/// later.
 pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64, Timestamp> {
     let burst = i64::from(per_second).min(SECOND_US);
     let Some(interval_us) = interval_us(burst) else {
@@ -23,6 +20,8 @@ pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64,
     };
     let now_us = clamp_millis(now).saturating_mul(MILLI_US);
     let rest_us = interval_us.saturating_mul(burst.saturating_sub(1));
+    // Replaces a TAT that is further ahead: a node with a wrong clock stored it, and all messages would be refused
+    // until then.
     let is_wrong = tat_us.saturating_sub(now_us) > AHEAD_MAX_US;
     let tat_us = if is_wrong { now_us } else { tat_us };
     let open_us = tat_us.saturating_sub(rest_us);
@@ -42,7 +41,7 @@ fn interval_us(burst: i64) -> Option<i64> {
 }
 
 /// Maximum time by which a valid TAT is ahead of the clock: the maximum clock difference between nodes plus the longest
-/// burst. Because intervals are rounded up, a burst takes at most two seconds.
+/// burst. A burst takes at most two seconds, because intervals are rounded up.
 const AHEAD_MAX_US: i64 = CLOCK_DIFFERENCE_MAX_MS * MILLI_US + 2 * SECOND_US;
 const MILLI_US: i64 = 1_000;
 const SECOND_MS: i64 = 1_000;

@@ -16,12 +16,10 @@ pub(crate) enum Span {
 impl Span {
     /// Returns the stored window if it is current at `now`, and otherwise a new window with nothing used.
     ///
-    /// A stored window that begins after `now` also counts as current: a node whose clock is ahead has stored it. If
-    /// two nodes replaced each other's windows, a caller could use the limits of both windows.
-    ///
-    /// A window that begins more than [`CLOCK_DIFFERENCE_MAX_MS`] after `now` was stored by a node with a wrong clock.
-    /// If such a window were full, requests would be refused until its end. Therefore a new window replaces such a
-    /// window. The clocks of nodes with a correct time never differ by so much.
+    /// A stored window that begins after `now` also counts as current: the clock of another node is ahead. If the nodes
+    /// replaced each other's windows, a caller could use the limits of both windows. The window is replaced only if it
+    /// begins more than [`CLOCK_DIFFERENCE_MAX_MS`] after `now`: then the other clock is wrong, and a full window would
+    /// cause refusals until its end.
     pub(crate) fn current(self, stored: WindowUse, now: Timestamp) -> WindowUse {
         let start = self.start(now);
         let ahead_ms = stored.start.as_millis().saturating_sub(clamp_millis(now));
@@ -64,8 +62,8 @@ pub(crate) fn one_more(window: WindowUse) -> WindowUse {
     WindowUse { used: window.used.saturating_add(1), ..window }
 }
 
-/// Returns `at` in milliseconds, clamped to the range of the calendar: about 260,000 years before and after the epoch.
-/// Arithmetic with a clamped value cannot overflow, not even in microseconds.
+/// Returns `at` in milliseconds, clamped to about 260,000 years before and after the epoch. Arithmetic with the result
+/// cannot overflow, not even in microseconds.
 pub(crate) fn clamp_millis(at: Timestamp) -> i64 {
     at.as_millis().clamp(FIRST_MS, LAST_MS)
 }
@@ -78,9 +76,8 @@ fn midnight(date: NaiveDate) -> i64 {
     date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()
 }
 
-/// Maximum difference between the clocks of nodes. Up to this difference, limits are exact. Clocks that NTP
-/// synchronises differ far less. The value also bounds the effect of a node with a wrong clock: because of such a
-/// clock, no key is refused for much longer than this time.
+/// Maximum difference between the clocks of nodes up to which limits are exact. Clocks that NTP synchronises differ far
+/// less. A node with a wrong clock cannot cause refusals for much longer than this time.
 pub(crate) const CLOCK_DIFFERENCE_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;

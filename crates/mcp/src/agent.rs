@@ -55,7 +55,7 @@ impl Agent {
     }
 
     /// Returns the current session token or API token of the acting identity, to store for a later client. `None` if
-    /// there is no identity, or if the identity has not logged in. If an activation is running, waits until it ends.
+    /// there is no identity, or if it has not logged in. Waits for a running activation.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
         self.0.identities.acting().await?.client.token().await
     }

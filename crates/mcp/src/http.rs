@@ -169,7 +169,7 @@ impl Endpoint {
 }
 
 /// Receives a whole body. Fails with a status and a text if the body is too large or broken, or takes longer than
-/// `within`. The time limit exists because an unfinished body would occupy its connection permanently.
+/// `within`. Without this time limit, an unfinished body would occupy its connection permanently.
 async fn receive<B>(body: B, within: Duration) -> Result<Bytes, (StatusCode, &'static str)>
 where
     B: Body<Data = Bytes>,
@@ -189,9 +189,8 @@ fn plain(status: StatusCode, text: &'static str) -> McpResponse {
     response
 }
 
-/// Returns the configuration. With this configuration, the server rejects a request whose header `Host` or `Origin`
-/// names a host other than loopback and `public_host`. Without this check, a foreign web page in the user's browser
-/// could call the tools.
+/// Returns a configuration with which the server rejects a request whose header `Host` or `Origin` names a host other
+/// than loopback and `public_host`. Without this check, a foreign web page in the user's browser could call the tools.
 fn config(public_host: Option<String>) -> StreamableHttpServerConfig {
     let mut hosts: Vec<_> = LOOPBACK_HOSTS.map(str::to_owned).into();
     let mut origins: Vec<_> = LOOPBACK_ORIGINS.map(str::to_owned).into();

@@ -13,7 +13,7 @@ pub type StoreError = Box<dyn Error + Send + Sync>;
 /// Stores an identity that an agent activated, with its secrets. Results of tools never contain these secrets.
 pub trait IdentityStore: Send + Sync {
     /// Fails if an identity cannot be stored, for example because another process has stored one. Called before an
-    /// activation, so that no account is opened whose secrets would be lost.
+    /// activation, because the secrets of a new account would otherwise be lost.
     fn check(&self) -> Result<(), StoreError>;
 
     /// Stores the identity and the secrets of its new account.
@@ -42,7 +42,7 @@ impl ActingIdentity {
 pub(crate) struct Identities {
     pub(crate) url: String,
     /// Locked for writing during an activation. If an agent without an identity activates two at the same time, the
-    /// second call waits, and then adds its identity to the account of the first.
+    /// second call waits, and adds its identity to the account of the first.
     pub(crate) acting: RwLock<Option<Arc<ActingIdentity>>>,
     pub(crate) store: Box<dyn IdentityStore>,
 }

@@ -49,9 +49,9 @@ pub(crate) fn trusted(value: &impl Serialize) -> CallToolResult {
     CallToolResult::structured(value)
 }
 
-/// Returns a result whose `member` is a text of another party. The first content block has all other members, and the
-/// second block has only the text and its author. The text is encoded as a JSON string, so its content cannot look like
-/// the end of the block. Without `text`, returns the same as [`trusted`].
+/// Returns a result whose `member` is a text of another party. The first content block has all other members. The
+/// second block has only the text and its author. The text is a JSON string, so it cannot look like the end of the
+/// block. Without `text`, returns the same as [`trusted`].
 pub(crate) fn with_untrusted(
     value: &impl Serialize,
     member: &str,

@@ -14,9 +14,9 @@ pub async fn serve_stdio(agent: Agent, stop: impl Future<Output = ()>) -> Result
     serve_streams(agent, input, output, stop).await
 }
 
-/// Serves the client whose messages arrive at `input`, one JSON object per line, until the end of `input` or until
-/// `stop` is ready. After the end of `input`, waits a few seconds for the running calls, and then cancels them. After
-/// `stop`, cancels them first, and then waits for their results.
+/// Serves the client whose messages arrive at `input`, one JSON object per line. At the end of `input`, waits a few
+/// seconds for the running calls, and then cancels them. If `stop` is ready first, cancels the running calls at once,
+/// and waits for their results.
 pub async fn serve_streams(
     agent: Agent,
     input: impl AsyncRead + Send + Unpin + 'static,

@@ -54,7 +54,7 @@ pub(crate) struct Components {
     issuer_refresher: PeriodicThread,
     cosigners: Option<PeriodicThread>,
     journal_keeper: Option<JournalKeeper>,
-    /// Whether the node has begun to stop, so that a load balancer sends it no requests.
+    /// True if the node has begun to stop. Then `/readyz` fails, so that load balancers send no requests.
     is_stopping: AtomicBool,
     /// The configured public URL. `None` if the URL is that of the listening address.
     base_url: Option<String>,
@@ -159,7 +159,7 @@ impl Components {
     /// a copy of the key file, and an operator has rotated the key in the original.
     fn missing_key(&self) -> Result<Option<String>, StoreError> {
         let mut used = self.database.kek_marks()?.into_iter().map(|(version, _)| version);
-        // Read afterwards, because a version that is loaded meanwhile is not missing.
+        // Reads the loaded versions last, because a version that is loaded in between is not missing.
         let loaded = self.keyring.versions();
         Ok(used.find(|version| !loaded.contains(version)).map(|version| {
             format!(

@@ -53,7 +53,7 @@ enum CosignFault {
     Status { status: u16, body: String },
 }
 
-/// Starts the thread. Stopping the thread can take two requests of at most [`TIMEOUT`].
+/// Starts the thread. Stopping the thread can take the time of two requests, each at most [`TIMEOUT`].
 pub(crate) fn start(
     witnesses: Vec<LogWitness>,
     sealpost: Arc<Sealpost>,
@@ -84,11 +84,11 @@ pub(crate) fn start(
 }
 
 /// Asks all witnesses at the same time to cosign the newest checkpoint, and stores the checkpoint with their
-/// cosignatures. Does nothing if the newest checkpoint has the cosignatures of all witnesses that have not failed. Logs
-/// the first of consecutive failures of a witness.
+/// cosignatures. Does nothing if the newest checkpoint has the cosignatures of all witnesses whose last request did not
+/// fail.
 ///
 /// The policy of a verifier may require several witnesses. Therefore, new cosignatures are stored together, after the
-/// responses of all witnesses that have not failed before. A cosignature that arrives later is stored at once.
+/// responses of all witnesses whose last request did not fail. A cosignature that arrives later is stored at once.
 fn collect(
     client: &Agent,
     witnesses: &mut [AskedWitness],
@@ -143,7 +143,7 @@ impl AskedWitness {
         all
     }
 
-    /// Returns the valid cosignatures of a checkpoint. Logs a failure, unless the witness has failed before.
+    /// Returns the valid cosignatures of a checkpoint. Logs only the first of consecutive failures of the witness.
     fn cosignatures(
         &mut self,
         client: &Agent,
@@ -165,10 +165,11 @@ impl AskedWitness {
         cosignatures
     }
 
-    /// Asks for the cosignatures of all keys, and adds them to `cosignatures`. The request names the log size in the
-    /// checkpoint that the witness has cosigned last. If another node has made the witness cosign another size since,
-    /// the witness responds with that size, and this function asks again with that size. Fails if that size is larger
-    /// than `size`, the size of the checkpoint, or if the cosignature of a key is missing.
+    /// Asks the witness for the cosignatures of all its keys, and adds them to `cosignatures`. Fails if the cosignature
+    /// of a key is missing, or if the witness has cosigned more entries than `size`, the size of the checkpoint.
+    ///
+    /// A request names the log size that the witness has cosigned last. If another node has changed this size, the
+    /// witness responds with the present size, and this function repeats the request with the present size.
     fn ask(
         &mut self,
         client: &Agent,
@@ -227,11 +228,10 @@ impl AskedWitness {
     }
 }
 
-/// Pause between two rounds.
+/// Pause between two rounds of requests to the witnesses.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Maximum time for one request. A request for evidence waits six seconds for a cosignature, so [`PERIOD`] and this
-/// time together must be shorter. A round waits for all its requests, and sends a witness a second one only after a
-/// conflict.
+/// Maximum time for one request. [`PERIOD`] and this time together are less than six seconds, because an API request
+/// for evidence waits six seconds for a cosignature.
 const TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum size of a response body in bytes. A cosignature of ML-DSA-44 has 3.3 KB.
 const BODY_BYTES_MAX: u64 = 16_384;

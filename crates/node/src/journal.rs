@@ -1,5 +1,8 @@
 //! The revocation journal: an append-only file outside the database. After the database is restored from a backup, the
 //! journal repeats the revocations that the backup lacks.
+//!
+//! A mark is a number that each transaction with revocations raises by one. The database and the journal entries
+//! contain it: a database with a lower mark than its journal has lost commits.
 
 pub(crate) mod completion;
 mod file;

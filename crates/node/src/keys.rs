@@ -21,7 +21,7 @@ pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
 }
 
 /// Reads the key-encryption keys for a database. If there is no key, and no key has been used with the database,
-/// creates the first key. The new key is in a key file, or is wrapped by the key provider.
+/// creates the first key, in a key file or wrapped by the key provider.
 ///
 /// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
 /// text encrypted under one key version.
@@ -34,7 +34,8 @@ pub fn open(
     Ok(keyring)
 }
 
-/// Rejects keys that do not match the key marks in the database, and adds marks for new versions.
+/// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
+/// text encrypted under one key version.
 pub(crate) fn mark(
     keyring: &Keyring,
     database: &sealpost_storage::Database,
@@ -42,9 +43,9 @@ pub(crate) fn mark(
     unlock(keyring, database).map_err(NodeError::of)
 }
 
-/// Reads the key-encryption keys and attaches them to the database, for a command that authenticates rows. Rejects keys
-/// that do not match the database. If the key file is missing, or the key provider has wrapped no key of the database,
-/// attaches no keys and returns `None`. A command that needs the keys then fails.
+/// Reads the key-encryption keys and attaches them to the database, for a command that reads or writes authenticated
+/// rows, such as API tokens. Rejects keys that do not match the database. If the key file is missing, or the key
+/// provider has wrapped no key of the database, attaches no keys and returns `None`. Such a command then fails.
 pub fn attach(
     source: &source::KeySource,
     database: &sealpost_storage::Database,

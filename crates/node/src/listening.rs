@@ -1,8 +1,8 @@
 //! Serves HTTP/1.1 on a socket, with or without TLS.
 //!
-//! The `HttpServer` of actix-web would also offer HTTP/2 over TLS, because the webhook client enables the HTTP/2
-//! feature of actix-http in this build. The HTTP/2 library of actix-http, h2 0.3, has an unfixed vulnerability. This
-//! module assembles the same server without HTTP/2.
+//! Assembles the server of actix-web without HTTP/2, because the HTTP/2 library of actix-http, h2 0.3, has an unfixed
+//! vulnerability. The `HttpServer` of actix-web would offer HTTP/2 over TLS, because the webhook client enables the
+//! HTTP/2 feature in this build.
 
 mod anonymous;
 mod chunked_body;
@@ -141,8 +141,7 @@ fn accept(bounds: &Bounds, stream: TcpStream) -> Result<Accepted<TcpStream>, Dis
 }
 
 /// Accepts a connection over TLS. Fails if the handshake takes too long, or if a newer connection evicts this
-/// connection. Handshakes in progress never delay other connections. The acceptor of actix-tls is not used, because it
-/// accepts no connections while too many handshakes are in progress.
+/// connection. Unlike the acceptor of actix-tls, accepts further connections during any number of handshakes.
 async fn accept_tls(
     acceptor: TlsAcceptor,
     bounds: Bounds,
@@ -185,13 +184,14 @@ async fn refuse_plain_http(bounds: &Bounds, stream: &mut TcpStream) -> io::Resul
     Err(io::ErrorKind::InvalidData.into())
 }
 
-/// Sets `TCP_NODELAY` on a new connection, and counts the connection as anonymous unless it comes from a trusted proxy.
-/// Returns the address of the client, and the `Membership` of an anonymous connection. Without `TCP_NODELAY`, the first
-/// response after a TLS handshake waits about 40 ms, until the client has acknowledged the session tickets.
+/// Sets `TCP_NODELAY` on a new connection, and counts the connection as anonymous (not authenticated yet) unless it
+/// comes from a trusted proxy. Returns the address of the client, and the `Membership` of an anonymous connection.
 fn admit(
     bounds: &Bounds,
     stream: &TcpStream,
 ) -> io::Result<(Option<SocketAddr>, Option<Membership>)> {
+    // Otherwise the first response after a TLS handshake waits about 40 ms, until the client has acknowledged the
+    // session tickets.
     stream.set_nodelay(true)?;
     let peer = stream.peer_addr().ok();
     Ok((peer, peer.and_then(|peer| bounds.anonymous.add(peer.ip()))))

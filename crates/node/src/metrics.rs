@@ -3,10 +3,9 @@
 //! The library crates record through the facade crate `metrics`, so an embedding application can install another
 //! recorder, or none.
 //!
-//! The recorder of this module keeps only atomic counters. Recording therefore never allocates, and memory is bounded
-//! without periodic upkeep. In a measurement, recording takes 150 ns per request, and 350 ns with
-//! `metrics-exporter-prometheus` 0.18 and fixed buckets. That exporter also stores each histogram value until its
-//! upkeep runs.
+//! The recorder of this module keeps only atomic counters, so recording never allocates, and memory is bounded. The
+//! usual recorder, `metrics-exporter-prometheus` 0.18, stores each histogram value until a periodic upkeep runs. It
+//! takes 350 ns per request instead of 150 ns.
 
 mod catalogue;
 mod histogram;

@@ -26,7 +26,7 @@ pub(crate) struct OperationsState {
     pub(crate) api: web::Data<ApiState>,
     pub(crate) anonymous: Arc<AnonymousConnections>,
     pub(crate) registry: Arc<Registry>,
-    /// Whether operators are configured, so that the console and its API are served.
+    /// True if operators are configured. Then the console and its API are served.
     pub(crate) has_console: bool,
 }
 
@@ -157,8 +157,7 @@ fn observe_deliveries(stats: &Stats) {
     }
 }
 
-/// Maximum time for the response of `/readyz`. Otherwise a frozen database server would delay the response without an
-/// end.
+/// Maximum time for the check of `/readyz`, so that a frozen database server does not block the response.
 const CHECKED_WITHIN: Duration = Duration::from_secs(10);
 
 const PATHS: &str = "\

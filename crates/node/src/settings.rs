@@ -143,8 +143,8 @@ pub struct ConsoleSettings {
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
     /// The settings of the dispatcher, which sends events to webhooks. The node sets `policy.dev` from
-    /// [`Settings::dev`], and `events` and `retention` from the service settings. The node also adds the certificates
-    /// of the file [`extra_roots`](WebhookSettings::extra_roots) to the dispatcher's own field `extra_roots`.
+    /// [`Settings::dev`], and `events` and `retention` from the service settings. The node adds the certificates of the
+    /// file [`extra_roots`](WebhookSettings::extra_roots) to the dispatcher's `extra_roots`.
     pub dispatcher: DispatcherSettings,
     /// The path of a PEM file with certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,
@@ -201,7 +201,7 @@ impl HttpSettings {
 }
 
 impl KeySettings {
-    /// Returns true if the start of the node waits for the key provider. It always waits for a quorum, because
+    /// Returns true if the start of the node waits for the key provider. The start always waits for a quorum, because
     /// operators can give the shares of its key only after the process has started.
     pub(crate) fn waits(&self) -> bool {
         self.wait || matches!(self.provider, Some(ProviderName::Quorum(_)))

@@ -32,7 +32,7 @@ pub struct RunningWitness(ServerHandle);
 struct WitnessServer {
     logs: Vec<VerifierKey>,
     /// Each request holds the lock from the check against the last checkpoint until the new checkpoint is stored.
-    /// Otherwise two concurrent requests could both pass the check against the same last checkpoint.
+    /// Otherwise two concurrent requests could both pass the check, and the witness would cosign two different trees.
     state: Mutex<WitnessState>,
 }
 

@@ -17,9 +17,8 @@ pub fn escape_control(text: &str) -> String {
     escaped
 }
 
-/// Escapes the same characters as [`escape_control`] in a JSON text, without a change of the JSON value. For example,
-/// U+202E becomes the six characters `\u202e`. Line feeds are not escaped: in JSON they occur only between tokens,
-/// never inside a string.
+/// Escapes the same characters as [`escape_control`] in a JSON text, but keeps the JSON value. For example, U+202E
+/// becomes the six characters `\u202e`. Line feeds stay: in JSON they occur only between tokens, never inside a string.
 pub fn escape_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for symbol in json.chars() {

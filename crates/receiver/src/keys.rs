@@ -57,16 +57,16 @@ impl ReceiverKey {
     }
 }
 
-/// Parses a DID document, such as `/.well-known/did.json` of a service, and returns its Ed25519 public keys. Ignores
-/// other keys. Fails if there is no such key. The error names the document as `source`.
+/// Returns the Ed25519 public keys of a DID document, such as `/.well-known/did.json` of a service. Ignores other keys.
+/// Fails if there is no such key. The error names the document as `source`.
 pub fn public_keys(document: &[u8], source: &str) -> Result<Vec<ReceiverKey>, ReceiverError> {
     let found = verifying_keys(document)
         .map_err(|fault| ReceiverError::PublicKeys { name: source.to_owned(), fault })?;
     Ok(found.into_iter().map(ReceiverKey::Public).collect())
 }
 
-/// Parses `whsec_` secrets, separated by white space or commas. Fails if one of them is invalid. Each secret gets a
-/// name for reports and errors, from its number and `source`, such as `secret 1 of FILE`.
+/// Parses `whsec_` secrets, separated by white space or commas. Fails if one of them is invalid. In reports and errors,
+/// a secret has a name from its number and `source`, such as `secret 1 of FILE`.
 pub fn secrets(text: &str, source: &str) -> Result<Vec<ReceiverKey>, ReceiverError> {
     let texts = text.split([',', '\n', '\r', ' ', '\t']).filter(|text| !text.is_empty());
     let key = |(index, text): (usize, &str)| {

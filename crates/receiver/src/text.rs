@@ -106,8 +106,8 @@ impl HandledRequest<'_> {
         format!("{} {} from {}{fate}", field("event"), field("envelope_id"), field("sender"))
     }
 
-    /// Parses the JSON body of a valid request. Returns `None` for an invalid request, because its body is not trusted,
-    /// and for a body that is not JSON.
+    /// Parses the JSON body of a valid request. Returns `None` for an invalid request, because its body is not trusted.
+    /// Also returns `None` for a body that is not JSON.
     fn payload(&self) -> Option<Value> {
         serde_json::from_slice(self.body).ok().filter(|_| self.report.valid)
     }

@@ -16,8 +16,8 @@ use crate::{sealpost::core::Core, transparency::TransparencyLog};
 pub struct Accounts {
     pub(crate) core: Arc<Core>,
     log: TransparencyLog,
-    /// Locked while a request collects the contacts of a key: the keys to which this key has sent messages. The lock
-    /// lets a node handle one such request at a time.
+    /// Held while this node collects the contacts of a key (the keys to which it has sent messages), so that only one
+    /// request at a time does this.
     pub(crate) contact_collection: Arc<Mutex<()>>,
 }
 

@@ -50,6 +50,6 @@ impl Badges {
 }
 
 const STATUS_LIST_CACHED_FOR: Duration = Duration::from_secs(2);
-/// Cache lifetime of [`Badges::forged`]: longer than the cache lifetime of a signed status list, because verifying all
-/// badges of a list takes longer than signing the list.
+/// Cache lifetime of [`Badges::forged`]. Longer than that of signed status lists, because verifying all badges of a
+/// list takes longer than signing the list.
 const FORGED_CACHED_FOR: Duration = Duration::from_mins(1);

@@ -1,8 +1,8 @@
 //! The data that a node caches between requests.
 //!
-//! Cached data may be out of date, so every transaction reads the authoritative rows again. Entries leave the cache by
-//! expiry, by eviction, and by [`KeyCache::invalidate_on`](key_cache::KeyCache), the only function that removes entries
-//! because of a change.
+//! Cached data may be out of date, so every transaction reads the rows again that it depends on. Entries leave the
+//! cache by expiry, by eviction, and by [`KeyCache::invalidate_on`](key_cache::KeyCache), the only function that
+//! removes entries because of a change.
 
 pub(crate) mod aged_cache;
 pub(crate) mod bounded_cache;

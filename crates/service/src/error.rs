@@ -9,17 +9,17 @@ use crate::transparency::kept::KeptFault;
 /// A refusal that the caller can act on, or a failure of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The database did not confirm the commit, so the request may have been stored. The log has the cause.
+    /// The database did not confirm the commit, so the request may have been stored. The service logs the cause.
     #[error("the commit has no known result: the request may be stored")]
     InDoubt,
     /// A thread of the service ended before it sent a response.
     #[error("a thread of the service ended without a response: restart the process")]
     Lost,
-    /// A database look-up failed. The log has the cause.
+    /// A database look-up failed. The service logs the cause.
     #[error("the database look-up failed")]
     NotRead,
-    /// The batch (the common transaction of several requests) that contained this request was not stored. The log has
-    /// the cause.
+    /// The batch (the common transaction of several requests) that contained this request was not stored. The service
+    /// logs the cause.
     #[error("the batch of this request was not stored")]
     NotStored,
     /// The service refused the request. The refusal names the reason and a remedy.

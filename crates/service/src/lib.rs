@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `accounts` | [`Accounts`] activates identities, and manages sessions, keys, tokens, secrets and policies. |
 //! | `badges` | [`Badges`] issues and verifies badges, and checks keys against compliance circuits. |
-//! | `mailbox` | [`Mailbox`] opens received envelopes, and lists and proves sent ones. |
+//! | `mailbox` | [`Mailbox`] opens received envelopes, lists sent ones, and creates evidence. |
 //! | `sending` | [`Sending`] seals messages and stores them in batches. |
 //! | `transparency_log` | [`TransparencyLog`] serves the files of the log, and keeps the cosignatures of witnesses. |
 //! | `webhooks` | [`Webhooks`] registers and changes webhooks, repeats deliveries, and connects relays. |
@@ -16,10 +16,10 @@
 //! takes. These functions are async and need a tokio runtime. Database work runs on the blocking threads of this
 //! runtime, with a bounded number of threads at the same time.
 //!
-//! The database is `sealpost-storage`. The dispatcher, which sends the requests to webhooks
-//! ([`Dispatch`](sealpost_domain::ports::Dispatch)), the URL guard
-//! ([`TargetGuard`](sealpost_domain::ports::TargetGuard)) and the [`Clock`](sealpost_domain::Clock) are traits of
-//! `sealpost-domain`, which the embedding program implements.
+//! The embedding program opens the database (`sealpost-storage`), and implements three traits of `sealpost-domain`:
+//! [`Dispatch`](sealpost_domain::ports::Dispatch) sends the requests to webhooks,
+//! [`TargetGuard`](sealpost_domain::ports::TargetGuard) decides which URLs a webhook can have, and
+//! [`Clock`](sealpost_domain::Clock) is the source of the time.
 
 mod account;
 mod acts;

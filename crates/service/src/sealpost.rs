@@ -22,9 +22,11 @@ use crate::{
     webhooks::Webhooks,
 };
 
-/// The service, which can be shared by reference or in an [`Arc`]. Its own functions start, check and stop the service,
-/// authenticate callers, and perform acts of operators. Each field has the use cases of one topic. Clones of the fields
-/// must not outlive the service, because only the threads of the service wipe secrets from memory.
+/// The service. Its own functions start, check and stop the service, authenticate callers, and perform acts of
+/// operators. Each field has the use cases of one topic.
+///
+/// Share the service by reference or in an [`Arc`]. Clones of its fields must not outlive it, because only its threads
+/// wipe secrets from memory.
 pub struct Sealpost {
     /// Accounts with their keys, sessions, tokens and secrets.
     pub accounts: Accounts,

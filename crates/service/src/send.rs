@@ -31,7 +31,7 @@ use crate::{
 /// Sends messages: seals them, and passes them to the committer, the thread that stores messages in batches.
 pub struct Sending {
     core: Arc<Core>,
-    /// `None` after the stop.
+    /// `None` after the service has stopped.
     committer: RwLock<Option<Committer>>,
 }
 
@@ -52,13 +52,11 @@ impl Sending {
         self.with_committer(|committer| committer.map_or(0, Committer::bytes))
     }
 
-    /// Rejects a request because its body has an error.
+    /// Refuses a request because its body has an error.
     ///
-    /// The API contract requires that the session, the key and the limits of a request are checked, and that the
-    /// request is counted, before its body is checked. Therefore the request joins the next batch of the committer,
-    /// which runs these checks and counts the request. Returns `refusal` if the request passes the checks, and
-    /// otherwise the refusal by the checks. All requests of a batch share a transaction, so a faulty request needs none
-    /// of its own.
+    /// By the API contract, the session, the key and the limits are checked, and the request is counted, before its
+    /// body is checked. The committer does this with its next batch, so that a faulty request needs no transaction of
+    /// its own. If these checks refuse the request, returns their refusal instead of `refusal`.
     pub async fn reject<T>(
         &self,
         caller: &Caller,
@@ -94,8 +92,8 @@ impl Sending {
         }
     }
 
-    /// Commits a command in the next batch. If the session has ended or a key is inactive, the command is refused, and
-    /// the cached session or secrets of the key are removed. A refusal by a rate limit per minute or day is cached.
+    /// Commits a command in the next batch. If the command is refused because the session has ended or a key is
+    /// inactive, removes their cached data. Caches a refusal by a rate limit per minute or day.
     async fn commit(&self, command: Command) -> Result<Decided, Error> {
         self.commit_group(command.into()).await?.pop().ok_or(Error::Lost)
     }
@@ -124,8 +122,7 @@ impl Sending {
 }
 
 impl Decided {
-    /// Returns the result of a request that is refused with `refusal`. If the decision is already a refusal, returns
-    /// that refusal instead.
+    /// Refuses the request: returns the refusal in this decision if there is one, and otherwise `refusal`.
     fn refused_by<T>(self, refusal: Refusal) -> Limited<T> {
         let refusal = match self.verdict {
             Verdict::Refused(earlier) => earlier,

@@ -51,14 +51,14 @@ pub struct Settings {
     pub retiring_secrets_max: usize,
     /// Maximum number of deliveries that one request makes due, for example when it sends failed deliveries again.
     pub recovered_max: u32,
-    /// Maximum number of rows that one transaction changes, for requests and transfers that change many rows. The
-    /// number is bounded, because sends may wait for such a transaction.
+    /// Maximum number of rows that one transaction of a large request or transfer changes. Sends may wait for this
+    /// transaction.
     pub rows_per_write: u32,
     /// Maximum number of waiting envelopes (envelopes that wait for a webhook) that a response counts for a key. If
-    /// more envelopes wait, the response only states that there are more.
+    /// more wait, the response only states that there are more.
     pub waiting_counted_max: u32,
-    /// Interval at which a node looks for waiting envelopes to transfer to a new webhook. Each transaction of a
-    /// transfer moves at most `rows_per_write` envelopes.
+    /// Interval at which a node looks for waiting envelopes to transfer to a new webhook, and for other work that users
+    /// wait for.
     pub waiting_transfer_every: Duration,
     /// Lifetime of a session.
     pub session_ttl: Duration,
@@ -86,8 +86,8 @@ pub struct Settings {
     /// database. If a restored database lacks entries of this checkpoint, the node refuses to extend the log. The
     /// `sealpost` program sets a file in the data folder.
     pub checkpoint_file: Option<PathBuf>,
-    /// Whether witnesses cosign the transparency log. Evidence then waits for their cosignature. The `sealpost` program
-    /// sets it if its settings name a witness.
+    /// Whether witnesses (other servers that check the log) cosign the transparency log, so that evidence waits for a
+    /// cosignature. The `sealpost` program sets it if its settings name a witness.
     pub has_log_witnesses: bool,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
@@ -117,15 +117,14 @@ pub struct Settings {
     pub lookups_together_max: usize,
     /// Maximum number of concurrent tasks on the blocking pool. Further tasks wait.
     pub blocking_tasks_max: usize,
-    /// Maximum number of cached keys, each with its decrypted secrets. Each run of housekeeping compares all cached
-    /// keys with the database.
+    /// Maximum number of cached keys, each with its secrets. Each run of housekeeping compares these keys with the
+    /// database, except revoked ones.
     pub identities_cached_max: usize,
-    /// Maximum number of cached sessions. The same maximum applies to cached handles, and to cached rate-limit
-    /// refusals.
+    /// Maximum number of entries of each other cache: sessions and API tokens, handles, rate-limit refusals, and stored
+    /// bytes of accounts.
     pub hints_cached_max: usize,
-    /// Time after which an unused key, session or handle is evicted from the cache. Eviction runs twice in this time.
-    /// An unused entry is therefore evicted after at least half of this time, and at most this time plus one interval
-    /// of housekeeping.
+    /// Time after which an unused key, session, token or handle is evicted from the cache. Eviction runs twice in this
+    /// time, so an entry may be evicted after half of this time, or slightly later than this time.
     pub cache_idle: Duration,
 }
 

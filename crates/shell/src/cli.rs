@@ -32,14 +32,14 @@ pub enum ServiceCommand {
     /// Store a service and an identity as a profile, for send, open, keys and webhooks
     ///
     /// Reads the login secret of the account (`ls_…`), or an API token (`kt_…`), from standard input. On a terminal it
-    /// asks for the secret. With --new, activates a new identity instead. With --recover, replaces a lost login secret. The
-    /// profile is a file in the folder `sealpost` of the user's configuration folder. Only the user can read it.
+    /// asks for the secret. With --new, activates a new identity instead. With --recover, replaces a lost login secret.
+    /// The profile is a file in the folder `sealpost` of the user's configuration folder. Only the user can read it.
     Login(LoginArgs),
     /// Serve the tools of an agent, by the Model Context Protocol
     ///
-    /// Serves the program that started this command, on standard input and output. With --listen, serves Streamable HTTP
-    /// at /mcp. The agent acts as the identity of the profile. No result contains a secret, and no tool revokes or deletes
-    /// anything.
+    /// Serves the program that started this command, on standard input and output. With --listen, serves Streamable
+    /// HTTP at /mcp. The agent acts as the identity of the profile. No result contains a secret, and no tool revokes or
+    /// deletes anything.
     Mcp(McpArgs),
     /// Open an envelope and print its message
     Open(EnvelopeArgs),
@@ -54,8 +54,8 @@ pub enum ServiceCommand {
     Tokens(TokensCommand),
     /// Check the API key in the transparency log, and that the log only grows
     ///
-    /// Compares with the check before, which the state file has. Fails if the service shows another DID or status than the
-    /// log, if the key has changed, or if the history of the log was rewritten. Run it regularly.
+    /// Compares with the last check, whose proof is in the state file. Fails if the service shows another DID or status
+    /// than the log, if the key has changed, or if the history of the log was rewritten. Run it regularly.
     Watch(WatchArgs),
     /// Manage the webhooks of the API key
     #[command(subcommand)]
@@ -114,7 +114,8 @@ pub struct SendArgs {
     /// API key or handle of the recipient
     #[arg(value_name = "TO")]
     pub(crate) to: String,
-    /// Catches a message among the arguments, which other users of the machine could see, for an error with advice
+    /// Detects a message among the arguments, to refuse it with advice: other users of the machine can see the
+    /// arguments
     #[arg(hide = true, value_name = "MESSAGE", value_parser = no_message)]
     pub(crate) message: Vec<String>,
     /// Name of the message: a send with the same name and message is stored once; if omitted, random

@@ -85,7 +85,7 @@ impl ProfileClient {
     }
 
     /// Stores a new session token in the profile, so that the next command does not log in again. Writes nothing if the
-    /// token is unchanged, or if another command has changed the profile since. If the write fails, only prints a
+    /// token is unchanged, or if another command has changed the profile meanwhile. If the write fails, only prints a
     /// warning, because the command itself has succeeded.
     pub async fn store_session(self) {
         let token = self.client.token().await.map(Secret);
@@ -93,8 +93,8 @@ impl ProfileClient {
     }
 }
 
-/// Stores the token of a profile as [`ProfileClient::store_session`] does. `before` is the profile that the command has
-/// read or created.
+/// Stores the token of a profile. `before` is the profile that the command has read or created. Writes nothing if the
+/// token is unchanged, or if the stored profile differs from `before`. If the write fails, only prints a warning.
 fn store_token(file: &ProfileFile, before: &Profile, token: Option<Secret>) {
     if before.token == token {
         return;

@@ -179,8 +179,8 @@ pub(crate) fn profile_name(name: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Reads a text file. Fails if other users can access the file, or if the path is not a regular file. In the second
-/// case, the error contains `advice`.
+/// Reads a text file. Fails if other users can access the file. Also fails, with an error that contains `advice`, if
+/// the path is not a regular file.
 pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String>, ShellError> {
     let fault = ShellError::of_file(file, "read");
     let metadata = fs::metadata(file).map_err(&fault)?;

@@ -1,4 +1,4 @@
-//! Stores the activity log of accounts and the details of sessions, and the used forms of the dashboard. Also closes
+//! Stores the activity log of accounts, the details of sessions, and the used forms of the dashboard. Also closes
 //! accounts.
 
 pub(crate) mod activity;

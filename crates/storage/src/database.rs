@@ -51,9 +51,9 @@ pub struct Database {
     /// The separate connection of the committer, the thread that stores sends in batches. `None` on SQLite, where the
     /// committer waits for the write lock like other writers.
     committer: Option<Arc<CommitterConnection>>,
-    /// The lock that serialises writers on SQLite; `None` on PostgreSQL. Writers get the lock in the order of arrival.
-    /// The pool of connections is not fair: a busy writer that returns the only connection and immediately takes the
-    /// connection again would starve all other writers.
+    /// The lock of writers on SQLite; `None` on PostgreSQL. Writers get the lock in the order of arrival. The pool
+    /// alone is not fair: a busy writer could return the only connection and take it again at once, before all waiting
+    /// writers.
     pub(crate) write_lock: Option<Arc<FairMutex<()>>>,
     /// The thread that runs the checkpoints of SQLite; `None` on PostgreSQL.
     pub(crate) checkpointer: Option<Arc<Checkpointer>>,
@@ -157,21 +157,21 @@ impl Database {
     }
 
     /// Attaches the keys that compute and verify the tags (authentication codes) of sessions, API tokens, badges and
-    /// account secrets. Clones of the database share the keys. Without keys, reads and writes of these rows fail. Does
-    /// nothing if keys are already attached.
+    /// account secrets. Clones of the database share the keys. Without keys, methods that need a tag return
+    /// [`StoreError::Refused`]. Does nothing if keys are already attached.
     pub fn authenticate_rows(&self, authenticator: Arc<dyn RowAuthenticator>) {
         self.row_tags.attach(authenticator);
     }
 
     /// Applies all missing migrations and returns their names. Several nodes may migrate at the same time. Refuses a
-    /// database with migrations that this binary does not know, unless these migrations are additive, which means that
-    /// older binaries can still use the database.
+    /// database with migrations that this binary does not know. Exception: additive migrations, with which older
+    /// binaries can still use the database.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.migrate_with_progress(&|_name| {})
     }
 
     /// Applies all missing migrations like [`migrate`](Self::migrate). Calls `progress` with the name of each migration
-    /// before it is applied. If the work is repeated after a conflict with another transaction, reports all names
+    /// before it is applied. After a conflict with another transaction, repeats all migrations, and reports their names
     /// again.
     pub fn migrate_with_progress(
         &self,
@@ -230,7 +230,7 @@ impl Database {
     }
 
     /// Returns a clone with a reserved connection, for the thread that stores sends in batches. The thread then never
-    /// waits for a connection that another thread uses. `None` on SQLite, where the thread uses this database.
+    /// waits for a connection that another thread uses. `None` on SQLite, where the thread uses `self`.
     pub fn for_committer(&self) -> Result<Option<Self>, StoreError> {
         let Some(CommitterConnection { target, pool }) = self.committer.as_deref() else {
             return Ok(None);
@@ -259,8 +259,8 @@ impl Database {
         self.write_lock.is_some()
     }
 
-    /// Returns true if an embedded database can store less than `min_free_bytes` more. Counts the free space of the
-    /// disk and the unused space inside the database. Always false for a database server.
+    /// Returns true if an embedded database has room for less than `min_free_bytes`. Counts the free space of the disk
+    /// and the unused space inside the database. Always false for a database server.
     pub fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
         let Some(file) = &self.file else { return Ok(false) };
         let free = disk_space::free_bytes(file).map_err(unavailable)?;

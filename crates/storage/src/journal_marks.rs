@@ -1,5 +1,6 @@
-//! Reads the identity of a database, and stores the marks of its revocation journals. A journal is a file outside the
-//! database. Its mark is a number that each transaction with journaled changes raises.
+//! Reads the id of a database, and stores the marks of its revocation journals. A revocation journal is a file that
+//! repeats revocations after a restore. Its mark is a number that each durable transaction with journaled changes
+//! raises.
 
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ use crate::{
 };
 
 impl Database {
-    /// Attaches the revocation journal, a file outside the database. Later transactions of this database and its clones
-    /// record revocations and similar changes in the journal. Does nothing if a journal is already attached.
+    /// Attaches the revocation journal. Later transactions of this database and its clones append their revocations and
+    /// similar changes to the journal. Does nothing if a journal is already attached.
     pub fn attach_journal(&self, journal: Arc<dyn RevocationJournal>) {
         // An error only means that a journal is already attached.
         drop(self.journal.set(journal));
@@ -38,8 +39,8 @@ impl Database {
         })
     }
 
-    /// Returns the mark of a revocation journal: a number that each transaction with journaled changes raises. `None`
-    /// if no transaction of this database has raised the mark.
+    /// Returns the mark of a revocation journal: a number that each durable transaction with journaled changes raises.
+    /// `None` if the database has no mark of this journal.
     pub fn journal_mark(&self, journal: &str) -> Result<Option<u64>, StoreError> {
         self.look_up(|conn| {
             let mark = m::table.find(journal).select(m::mark).first::<i64>(conn).optional()?;
@@ -55,9 +56,9 @@ impl Database {
         })
     }
 
-    /// Returns the revocations that are in force, as [acts](JournaledAct) for a revocation journal. Revoked API tokens
-    /// are missing, because their rows are deleted. The act of an open account contains the hashes of its current
-    /// secrets.
+    /// Returns the revocations and similar changes that are in force, as [acts](JournaledAct) to complete a revocation
+    /// journal. Revoked API tokens are missing, because their rows are deleted. The act of an open account contains the
+    /// hashes of its current secrets.
     pub fn acts_in_force(&self) -> Result<Vec<JournaledAct>, StoreError> {
         let (mut acts, accounts) = self.look_up(|conn| {
             let mut acts = key_acts(conn)?;
@@ -76,7 +77,7 @@ impl Database {
 
     /// Returns the [act](JournaledAct) that describes the state of an account: erased, closed, or open with the hashes
     /// of its current secrets. `None` for an open account without a recovery code, or if the
-    /// [tag](sealpost_domain::ports::RowAuthenticator) of the row shows that another program has changed the row.
+    /// [tag](sealpost_domain::ports::RowAuthenticator) of the row does not match its content.
     fn account_act(&self, account: AccountRow) -> Result<Option<JournaledAct>, StoreError> {
         let AccountRow { id: text, login_secret, recovery_code, closed_at, erased_at, tag } =
             account;

@@ -1,5 +1,5 @@
-//! Stores the versions of the key-encryption key: the wrapped keys of providers, and marks that show whether a key
-//! matches the database. For a rotation of the key, also replaces encrypted secrets and the tags of rows.
+//! Stores the versions of the key-encryption key, which encrypts the stored secrets. For a rotation of this key, also
+//! replaces the encrypted secrets and the tags (authentication codes) of rows.
 
 pub(crate) mod kek_versions;
 pub(crate) mod retag;

@@ -33,14 +33,15 @@
 //! | `records` | accounts, keys, webhooks, envelopes, badges, governance and audit |
 //! | `send` | the send path: admission facts (the rows that a send is decided on), batch statements, idempotency keys |
 //! | `queue` | the delivery queue: claims, leases, outcomes, expedited and repeated deliveries |
-//! | `housekeeping` | retention, daily counts, remains of deleted webhooks |
+//! | `housekeeping` | retention, daily counts, deletion of the rows of deleted webhooks |
+//! | `moving` | moving of an embedded database into PostgreSQL |
 //! | `kek_rotation` | encrypting stored secrets again under a new key-encryption key |
 //!
-//! Most queries have the same SQL text for both databases. The databases differ only in the following places:
+//! Most queries have the same SQL text for both databases. Most differences between the databases are in these places:
 //!
 //! - `connection/connect` and `connection/encryption`: opening, configuring and encrypting a connection;
 //! - `connection/transaction`: beginning a transaction and its durability;
-//! - `query/row_lock`: row locks, not needed by SQLite, which has one writer;
+//! - `query/row_lock`: row locks, which SQLite with its one writer does not need;
 //! - `send/statements`, `queue/statements` and `housekeeping/expired_envelopes`: statements over whole batches;
 //! - `migrations`: the lock and the table of applied migrations.
 //!
@@ -52,10 +53,10 @@
 //!   never wait for a writer.
 //! - PostgreSQL runs at READ COMMITTED: every statement sees the rows committed before it. If a decision depends on
 //!   rows, the transaction therefore locks these rows before it reads them.
-//! - On PostgreSQL, transactions lock rows in this order, and several rows of a table in the order of their primary
-//!   keys. In another order, two transactions could wait for each other (deadlock). A transaction that a deadlock ends
-//!   is repeated, up to three attempts in total:
-//!   1. advisory locks of the audit trail, the log and the issuer keys; the turn of a housekeeping task
+//! - [`Database::write`] repeats a transaction that a deadlock ends, up to three attempts in total. To prevent
+//!   deadlocks on PostgreSQL, transactions lock several rows of one table in the order of their primary keys, and rows
+//!   of different tables in this order:
+//!   1. advisory locks of the audit trail, the transparency log and the issuer keys; the turn of a housekeeping task
 //!   2. accounts
 //!   3. usage rows: the lock of a key for its sends, its changes, and the owner's changes of its webhooks
 //!   4. the advisory lock of badges; keys, handles, policies
@@ -67,8 +68,8 @@
 //!   another connection. If the connection dies later in a transaction, the transaction fails with `Unavailable` and
 //!   stores nothing. If only the response to COMMIT is lost, the error is `InDoubt`.
 //! - Deadlocks and timeouts are recognised by PostgreSQL's English messages, because the driver hides the codes. Each
-//!   connection selects English. Before PostgreSQL 15, only superusers may do this. If another language stays selected,
-//!   these errors become `Refused`.
+//!   connection selects English. Before PostgreSQL 15, only superusers may select the language. If another language
+//!   stays selected, these errors become `Refused`.
 //! - The service sets timeouts and planner settings on each connection. Behind a pooler in transaction mode, such as
 //!   `PgBouncer`, clients share server connections. The database role then needs these settings as its defaults. A
 //!   pooler without prepared statements needs [`Settings::has_pooler`].

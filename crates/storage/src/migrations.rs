@@ -29,8 +29,7 @@ pub(crate) enum VersionFault {
 }
 
 /// Returns the names of the missing migrations in order. Refuses a database with migrations that this binary does not
-/// know, unless these migrations are additive, which means that older binaries can still use the database. Old nodes
-/// can then continue to run while other nodes are upgraded.
+/// know. Exception: additive migrations, with which old nodes can still run while other nodes are upgraded.
 pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     let mut known = known(conn)?;
     let applied = applied(conn)?.into_iter();

@@ -93,9 +93,8 @@ fn copy(
     })
 }
 
-/// Writes the rows of all tables, one table after the other. The rows arrive in portions, each a limited number of rows
-/// of one table. Before the first portion of a table, deletes the rows that the migrations or triggers of the target
-/// have inserted there.
+/// Writes the rows of all tables, one table after the other. The rows arrive in portions of one table each. Before the
+/// first portion of a table, deletes the rows that the migrations or triggers of the target have inserted there.
 fn write(
     pg: &mut PgConnection,
     portions: mpsc::Receiver<Portion<'_>>,

@@ -19,8 +19,8 @@ pub fn create(options: &OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Replaces a file atomically. `write` writes the content to a new file, which [`create`] makes. The content is on the
-/// disk when this function returns. Two replacements of one file must not run at the same time.
+/// Replaces a file atomically. `write` fills a new file, which [`create`] makes. The content is on the disk when this
+/// function returns. Two replacements of one file must not run at the same time.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let new = with_suffix(path, ".new");
     // An interrupted replacement may have left this file.

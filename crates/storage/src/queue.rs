@@ -1,5 +1,5 @@
-//! The queue of deliveries: leases due deliveries, records the outcomes of attempts, bounces undeliverable envelopes
-//! (their senders get an event), and makes deliveries due again.
+//! The queue of deliveries. A delivery is one event for one webhook. Leases due deliveries, records attempts, makes
+//! deliveries due again, and informs the senders of undeliverable envelopes.
 
 pub(crate) mod bounces;
 pub(crate) mod claim_cursor;

@@ -1,5 +1,5 @@
-//! Reads and writes accounts, keys, webhooks, envelopes, badges, the audit trail, and governance (decisions that can
-//! block keys, accounts and partners).
+//! Reads and writes accounts, keys, webhooks, envelopes, badges, governance decisions, the audit trail, and the
+//! transparency log.
 
 pub(crate) mod account_overviews;
 pub(crate) mod accounts;

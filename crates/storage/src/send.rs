@@ -1,4 +1,4 @@
-//! The send path: reads the admission facts, which are the rows that admission depends on, and writes the results of a
+//! The send path: reads the admission facts (rows that decide if sends are accepted), and writes the results of a
 //! batch.
 
 pub(crate) mod facts;

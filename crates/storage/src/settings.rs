@@ -5,15 +5,15 @@ use std::time::Duration;
 /// Sizes, timeouts and cache limits of a database.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the thread that stores
-    /// sends in batches. On SQLite the maximum number of readers, in addition to the one writer.
+    /// Maximum number of connections. On PostgreSQL, one of them is reserved for the thread that stores sends in
+    /// batches, so a value below 2 counts as 2. On SQLite, the maximum number of readers, besides the one writer.
     pub pool_max: u32,
     /// If true, connects to PostgreSQL without TLS, and rejects a URL with an `sslmode` other than `disable`. If false,
     /// and the URL has no `sslmode`, connections that leave the machine use `sslmode=verify-full`.
     pub in_clear: bool,
-    /// If true, prepares no statements on PostgreSQL. Needed for a pooler in transaction mode that does not support
-    /// prepared statements. Behind such a pooler, clients share server connections, and with them their settings. The
-    /// database role must therefore have the settings of the service as its defaults.
+    /// If true, prepares no statements on PostgreSQL, for a pooler in transaction mode without support for prepared
+    /// statements. Such a pooler lends each server connection to several clients, so the database role must have the
+    /// service's session settings as its defaults.
     pub has_pooler: bool,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,
@@ -22,8 +22,8 @@ pub struct Settings {
     /// Maximum duration of a durable commit. If a commit takes longer, its result is in doubt, and durable writes are
     /// refused until a probe write succeeds. Migrations have no such maximum.
     pub commit_timeout: Duration,
-    /// Maximum number of entries in each of three caches: API keys, webhooks, and the times at which webhooks last
-    /// succeeded. A key with a long policy counts as several entries.
+    /// Maximum number of entries in each cache, such as the caches of API keys and webhooks. A key with a long policy
+    /// counts as several entries.
     pub keys_cached_max: usize,
 }
 

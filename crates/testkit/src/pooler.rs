@@ -21,7 +21,8 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts `PgBouncer` in front of a server. Each database gets at most `size` connections to the server.
+    /// Starts `PgBouncer` in front of a server. `PgBouncer` opens at most `size` connections to the server for each
+    /// database.
     pub fn before(server: &Instance, size: u16) -> Result<Self, String> {
         let port = free_port()?;
         let folder = server.folder();

@@ -58,8 +58,8 @@ impl Proxy {
 }
 
 impl Drop for Proxy {
-    /// Removes the socket, so that no further client can connect. Does not delete the folder of the proxy. This folder
-    /// is inside the folder of the server, which is deleted as a whole when the server stops.
+    /// Removes the socket, so that no further client can connect. The folder of the proxy is deleted later, with the
+    /// folder of the server.
     fn drop(&mut self) {
         drop(fs::remove_file(self.folder.join(SOCKET)));
     }

@@ -23,8 +23,8 @@ pub struct Checkpoint {
 pub struct CheckpointFault;
 
 impl Checkpoint {
-    /// Reads the text of a note. Ignores further lines, which logs may add. Rejects an origin with a control character.
-    /// No key can have such a name, and the character could control a terminal that shows the origin.
+    /// Reads the text of a note. Ignores further lines, which logs may add. Rejects an origin with a control character,
+    /// which could control a terminal that shows the origin.
     pub fn parse(text: &str) -> Result<Self, CheckpointFault> {
         let mut lines = text.split('\n');
         let mut next = || lines.next().filter(|line| !line.is_empty()).ok_or(CheckpointFault);

@@ -15,9 +15,10 @@ use crate::{
     tile::PATH_MAX,
 };
 
-/// A [`Statement`] with the inclusion proof of its entry, signed by the log. The signature covers the root hash of the
-/// tree and the protected header. RFC 9942 leaves the size of the tree unsigned. A protected header parameter therefore
-/// contains the text of the checkpoint, which includes the size.
+/// A [`Statement`] with the inclusion proof of its entry, signed by the log.
+///
+/// The signature covers the root hash of the tree and the protected header. RFC 9942 leaves the size of the tree
+/// unsigned. Therefore the protected header has a parameter with the text of the checkpoint, which includes the size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoseReceipt {
     /// The statement, from the header parameter `sealpost.statement`. The signature does not cover this parameter, but

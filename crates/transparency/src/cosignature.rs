@@ -7,8 +7,8 @@ use crate::{
 };
 
 /// Returns the message that a witness signs: the time in seconds since the Unix epoch, and the checkpoint. `None` if
-/// the key is the key of a log. For ML-DSA-44 keys, also `None` if the text is no checkpoint, or if a name has more
-/// than 255 bytes.
+/// the key is the key of a log. For ML-DSA-44 keys, also `None` if the text is no checkpoint, or if the name of the
+/// witness or the log has more than 255 bytes.
 pub(crate) fn cosigned_message(witness: &VerifierKey, text: &str, time: u64) -> Option<Vec<u8>> {
     match witness.signature_type() {
         SignatureType::Cosignature => {
@@ -20,8 +20,7 @@ pub(crate) fn cosigned_message(witness: &VerifierKey, text: &str, time: u64) -> 
 }
 
 /// Returns the message of an ML-DSA-44 signature: the name of the witness, the time, and the first three lines of the
-/// checkpoint. The message for Ed25519 has no name of the witness, and the whole text of the checkpoint. `None` if the
-/// text is no checkpoint, or if a name has more than 255 bytes.
+/// checkpoint. `None` if the text is no checkpoint, or if the name of the witness or the log has more than 255 bytes.
 fn subtree_message(witness: &VerifierKey, text: &str, time: u64) -> Option<Vec<u8>> {
     let Checkpoint { origin, size, root } = Checkpoint::parse(text).ok()?;
     let parts = [

@@ -39,8 +39,8 @@ pub struct Statement {
     pub salt: [u8; 32],
     /// The text of the statement. Each line has a name and a value, such as `status active`.
     pub text: String,
-    /// The envelope that a proof is about. Only statements of the kind `envelopes` have one. The commitment does not
-    /// cover this field directly: `text` contains the root hash of a tree that includes the envelope.
+    /// The envelope that a proof is about. Only statements of the kind `envelopes` have one. The commitment covers it
+    /// only through `text`, which contains the root hash of a tree that includes the envelope.
     pub envelope: Option<EnvelopePlace>,
 }
 

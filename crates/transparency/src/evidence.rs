@@ -103,10 +103,13 @@ impl Evidence {
     }
 }
 
-/// Returns true if `statement` is about the object that the line `name` of the evidence refers to. The line
-/// `envelope_entry` refers to the envelope, and `sender_entry` and `recipient_entry` refer to its two keys.
-/// `sender_badge_entry` and `recipient_badge_entry` refer to badges (signed credentials) of these keys. Other names
-/// return false.
+/// Returns true if `statement` is about the object that the line `name` of the evidence refers to:
+///
+/// - `envelope_entry`: the envelope
+/// - `sender_entry` and `recipient_entry`: the key of this party
+/// - `sender_badge_entry` and `recipient_badge_entry`: a badge (signed credential) of this party
+///
+/// Other names return false.
 fn belongs(name: &str, statement: &Statement, evidence: &Statement) -> bool {
     let party = name.trim_end_matches("_entry").trim_end_matches("_badge");
     let agree = |statement_name: &str, name: &str| {

@@ -93,8 +93,8 @@ impl VerifierKey {
         &self.public_key
     }
 
-    /// Returns the first four bytes of a hash of the name, the type and the public key. Each signature of a note has
-    /// the id of its key.
+    /// Returns the id of the key: the first four bytes of a hash of the name, the type and the public key. Each
+    /// signature of a note names its key by this id.
     pub fn id(&self) -> [u8; 4] {
         let hash = Sha256::new()
             .chain_update(&self.name)

@@ -6,7 +6,7 @@
 //! - [`Note`] and [`VerifierKey`]: a signed text and the keys of its signatures (signed-note, tlog-cosignature)
 //! - [`Checkpoint`]: the size and the root hash of the tree, as the text of a note (tlog-checkpoint)
 //! - [`LogProof`]: a file that proves the inclusion of an entry without the network (tlog-proof)
-//! - [`CoseReceipt`]: the same in CBOR (COSE receipts, RFC 9942)
+//! - [`CoseReceipt`]: the same proof in CBOR (COSE receipts, RFC 9942)
 //! - [`Evidence`]: a file that proves what happened to an envelope, with all entries about it
 //! - [`Policy`]: the logs and witnesses that a verifier trusts (tlog-policy)
 //! - [`AddCheckpoint`] and [`WitnessKey`]: the request and the key of a witness, which cosigns checkpoints

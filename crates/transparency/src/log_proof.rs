@@ -11,7 +11,7 @@ use crate::{
     tile::{PATH_MAX, parse_decimal},
 };
 
-/// The place of an entry in the tree of a checkpoint. `Display` is the proof file.
+/// The proof that an entry is in the tree of a checkpoint. `Display` is the proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogProof {
     /// The text of the [`Statement`](crate::Statement) from which a verifier computes the entry. The signatures do not

@@ -136,12 +136,12 @@ impl fmt::Display for Note {
 }
 
 impl SignatureLine {
-    /// Creates the signature of a log, made over the text of the note.
+    /// Creates the signature line of a log from its signature over the text of the note.
     pub fn of_log(key: &VerifierKey, signature: [u8; 64]) -> Self {
         Self { name: key.name().to_owned(), key_id: key.id(), signature: signature.to_vec() }
     }
 
-    /// Creates the signature of a witness, made over [`cosigned_message`] with the time in seconds.
+    /// Creates the signature line of a witness from its signature over [`cosigned_message`] with the time in seconds.
     pub(crate) fn of_witness(key: &VerifierKey, time: u64, signature: &[u8]) -> Self {
         let signature = [&time.to_be_bytes(), signature].concat();
         Self { name: key.name().to_owned(), key_id: key.id(), signature }

@@ -22,8 +22,8 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), WalletError> {
     SystemRandom::new().fill(bytes).ok().ok_or(WalletError::NoRandomness)
 }
 
-/// Randomness for one encapsulation, drawn in advance. HPKE requires an infallible generator, and the standard
-/// generator panics if the system's source fails. This generator is filled before use and cannot fail.
+/// The random bytes for one encapsulation, as a random generator. They are drawn in advance, because HPKE requires a
+/// generator that cannot fail.
 pub(crate) struct Entropy {
     bytes: Zeroizing<[u8; NEEDED]>,
     taken: usize,
@@ -41,8 +41,8 @@ impl Entropy {
         Self { bytes: Zeroizing::new(bytes), taken: 0, is_exhausted: false }
     }
 
-    /// Returns whether the encapsulation requested more bytes than were drawn. The result of the encapsulation must
-    /// then be discarded, because its randomness was incomplete.
+    /// Returns whether the encapsulation requested more bytes than were drawn. Its result must then be discarded,
+    /// because its randomness was incomplete.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.is_exhausted
     }

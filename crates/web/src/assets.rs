@@ -34,7 +34,7 @@ pub(crate) static SEARCH: LazyLock<Asset> =
 pub(crate) static PLACE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("place", "js", JAVASCRIPT, include_str!("../assets/place.js")));
 /// The script that adds a button to the event log. After a click, new entries appear without a reload. Without this
-/// script, the page has only a link that reloads the log.
+/// script, a link reloads the log.
 pub(crate) static LIVE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("live", "js", JAVASCRIPT, include_str!("../assets/live.js")));
 /// The icon in the browser tab.

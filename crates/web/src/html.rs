@@ -2,7 +2,7 @@
 //!
 //! Each page is an askama template of its main part, and [`Layout`] renders the whole page around it. Each link in a
 //! template begins with `base`, the path of the base URL. [`cached_page`] prepares a page that is the same for all
-//! readers, and [`private_page`] responds with any other page.
+//! readers. [`private_page`] responds with any other page.
 
 mod accept;
 mod layout;

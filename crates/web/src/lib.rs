@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `dashboard/pages` | one file per dashboard page, with its forms |
 //! | `dashboard/session.rs` | the signed-in user |
-//! | `dashboard/forms` | form fields, protection against other sites, rejections, single use |
+//! | `dashboard/forms` | reading and checking of submitted forms |
 //! | `dashboard/response` | responses of the dashboard: layout, sidebar, and results after a redirect |
 //! | `dashboard/charts` | the charts of daily numbers and of recent attempts, and the usage meters |
 //! | `console` | the pages of operators |

@@ -9,7 +9,7 @@ use crate::{
     state::WebState,
 };
 
-/// Refuses a request for an unknown path with 404. A browser gets a page, unless the path is one of the API. Any other
+/// Refuses a request for an unknown path with 404. A browser gets a page, unless the path is below the API. Any other
 /// client gets the problem document of [`sealpost_api::no_such_path`].
 pub async fn no_such_page(
     app: web::Data<WebState>,

@@ -47,12 +47,12 @@ impl AddressGuard {
         Self { policy, new_resolver, lookups: Arc::new(Semaphore::new(LOOKUPS_MAX)) }
     }
 
-    /// Looks up a host name and checks its addresses. Waits for at most [`VET_TIMEOUT`].
+    /// Looks up a host name and checks its addresses. Waits for at most [`VET_TIMEOUT`], because longer waits would
+    /// block other requests.
     ///
     /// Returns `Unknown` if [`LOOKUPS_MAX`] lookups are in progress, if the lookup takes too long, or if this node
-    /// cannot look up names. The caller then accepts the URL. This is safe, because the address is checked again for
-    /// every connection. If the URL were refused instead, slow name servers would block registration for all accounts.
-    /// A longer wait would block the threads of other requests.
+    /// cannot look up names. The caller then accepts the URL: slow name servers must not block registrations, and the
+    /// address is checked again for every connection.
     fn look_up(&self, name: &str) -> Lookup {
         let Ok(permit) = Arc::clone(&self.lookups).try_acquire_owned() else {
             return Lookup::Unknown;

@@ -17,8 +17,8 @@ pub(crate) enum BreakerTransition {
     Opened,
 }
 
-/// The health of a target, judged by its responses to recent attempts. The status of a response does not matter: a
-/// target that responds with status 500 is not unresponsive.
+/// The health of a target, judged by its responses to recent attempts. Responses of any status count, also of status
+/// 500.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
@@ -31,7 +31,7 @@ pub(crate) enum TargetHealth {
     Untried,
 }
 
-/// The result of one attempt, reduced to the facts that change the health of the target.
+/// The result of one attempt, reduced to its effect on the health of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthSign {
     NoResponse,
@@ -41,8 +41,8 @@ pub(crate) enum HealthSign {
     Response(Duration),
 }
 
-/// Settings of a circuit breaker. If the first pause of the retry schedule is shorter than the default, all pauses in
-/// these settings are shortened in proportion.
+/// Settings of a circuit breaker. A retry schedule with a short first pause [shortens](crate::RetrySchedule::scaled)
+/// all pauses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BreakerSettings {
     /// Number of consecutive failures that opens the breaker.
@@ -115,8 +115,8 @@ impl CircuitBreaker {
     }
 
     /// Records an attempt without a response. Opens the breaker after `failures_max` such attempts in a row, and
-    /// returns the transition only then. If the attempt was a probe of an open breaker, doubles the pause before the
-    /// next probe, up to `probe_pause_max`.
+    /// returns the transition only then. After a failed probe of an open breaker, doubles the pause before the next
+    /// probe, up to `probe_pause_max`.
     pub(crate) fn record_failure(
         &mut self,
         now: Timestamp,
@@ -144,7 +144,8 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the maximum length of the target's queue, if `in_flight` requests to the target are in flight:
+    /// Returns the maximum length of the target's queue in memory; further deliveries are deferred. `in_flight` is the
+    /// number of requests in flight to the target.
     /// - 1, if the breaker is open and a probe may start now
     /// - 0, if the breaker is open and no probe may start now
     /// - `per_target_max`, if the target is unresponsive but the breaker is closed
@@ -166,13 +167,12 @@ impl CircuitBreaker {
         }
     }
 
-    /// Chooses the due time of a deferred delivery, which returns to the database without an attempt. Returns the range
-    /// of this time:
+    /// Chooses the range of due times for a deferred delivery, which returns to the database without an attempt:
     ///
-    /// - Open breaker, no probe may start yet, and no delivery is scheduled as the next probe: due at the time of this
-    ///   probe. The delivery becomes the probe.
-    /// - Open breaker, all other deliveries: due after the next probe, and not before `deferral_min` has passed.
     /// - Closed breaker: due after `deferral_min`.
+    /// - Open breaker: due after the next probe, and not before `deferral_min` has passed.
+    /// - Open breaker, if the next probe is still ahead and no delivery is scheduled for it: due at the time of this
+    ///   probe. The delivery becomes the probe.
     ///
     /// If the target responds earlier, its deferred deliveries become due earlier.
     pub(crate) fn defer(&mut self, now: Timestamp, settings: &BreakerSettings) -> Deferral {
@@ -189,8 +189,8 @@ impl CircuitBreaker {
         Deferral { from, spread: open.pause.max(deferral_min) }
     }
 
-    /// Returns true if the breaker is open and no attempt has failed since `requested_at`. An attempt that the owner of
-    /// the webhook requested at this time may then be made before the next probe.
+    /// Returns true if the breaker is open and no attempt has failed since `requested_at`, when the owner of the
+    /// webhook requested an attempt. The requested attempt may then be made before the next probe.
     pub(crate) fn allows_requested(&self, requested_at: Timestamp) -> bool {
         self.open.as_ref().is_some_and(|open| requested_at > open.failed_at)
     }
@@ -225,7 +225,7 @@ impl OpenState {
 
 /// Time from the opening of a breaker to the first probe.
 const PROBE_PAUSE: Duration = Duration::from_secs(5);
-/// Minimum time until a deferred delivery is due again.
+/// Minimum time until a delivery that returned to the database without an attempt is due again.
 const DEFERRAL_MIN: Duration = Duration::from_secs(30);
 /// Average response time from which a target counts as slow.
 const SLOW_RESPONSE: Duration = Duration::from_secs(1);

@@ -97,9 +97,8 @@ impl Dispatcher {
 
     /// Stops the dispatcher and blocks until it has stopped. A second call waits for the first.
     ///
-    /// After this call, the dispatcher claims no delivery and starts no attempt. It waits up to `Settings::drain` for
-    /// requests in flight, and records their outcomes. Then it releases the leases of all deliveries that have no
-    /// outcome.
+    /// Claims no more deliveries and starts no more attempts. Waits up to `Settings::drain` for requests in flight, and
+    /// records their outcomes. Then releases the leases of all deliveries without an outcome.
     pub fn stop(&self) {
         let mut guard = self.threads.lock();
         let Some(threads) = guard.take() else { return };

@@ -48,7 +48,7 @@ impl LocalFault {
     }
 
     /// Returns true if the fault can concern a single address of the target: this node has no local address or port for
-    /// the connection (`EADDRNOTAVAIL`). A failure of another address then takes precedence.
+    /// the connection (`EADDRNOTAVAIL`). If another address fails for another reason, that failure is reported.
     pub(crate) fn is_of_one_address(self) -> bool {
         self.0 == Errno::ADDRNOTAVAIL.raw_os_error()
     }

@@ -35,9 +35,8 @@ pub struct Settings {
     /// Number of consecutive attempts without a response that opens the circuit breaker of a target. An open breaker
     /// allows one probe at a time, until a probe gets a response.
     pub breaker_failures: u32,
-    /// Maximum time between two probes. The first pause is five seconds, and doubles after each failed probe. If the
-    /// first pause of `schedule` is shorter than the default, the first and the maximum pause are shortened in
-    /// proportion.
+    /// Maximum time between two probes. The first pause is five seconds, and doubles after each failed probe. A
+    /// `schedule` with a short first pause [shortens](RetrySchedule::scaled) both times.
     pub probe_pause_max: Duration,
     /// Maximum number of deliveries in memory. Further deliveries wait in the database.
     pub queue_max: usize,

@@ -18,8 +18,8 @@ struct Destruction {
     is_confirmed: bool,
 }
 
-/// Returns after the operator has confirmed the command. Commands that destroy nothing need no confirmation. Fails if
-/// the operator types another word, or if there is neither a terminal nor `--yes`.
+/// Asks the operator to confirm a command that destroys data. Fails if the operator types another word, or if there is
+/// neither a terminal nor `--yes`.
 pub(super) fn confirm(noun: &Noun) -> Result<(), Fault> {
     let Some(Destruction { verb, subject, loss, is_confirmed }) = destruction(noun) else {
         return Ok(());

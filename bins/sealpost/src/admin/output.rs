@@ -34,9 +34,9 @@ impl Output {
         print(&printed.map_err(unserialisable)?)
     }
 
-    /// Prints one line per entry: the named fields as text, or the whole entry as JSON. If another page follows, text
-    /// output ends with a hint that contains the cursor for the next page. The cursor is the first field of the last
-    /// entry.
+    /// Prints one line per entry: the fields of `columns` as text, or the whole entry as JSON. If another page follows,
+    /// text output ends with a hint that contains the cursor for the next page. The cursor is the first field of the
+    /// last entry.
     pub(super) fn list<T: Serialize>(
         self,
         page: &ListPage<T>,

@@ -9,8 +9,8 @@ use crate::{
     fault::Fault,
 };
 
-/// Applies the revocation journals, because a restore of the database has undone revocations. Ends all sessions and API
-/// tokens.
+/// Applies the revocation journals, to repeat revocations that a restore of the database has undone. Ends all sessions
+/// and API tokens.
 pub(super) fn recover(desk: &Desk, output: Output, args: &RecoverArgs) -> Result<(), Fault> {
     desk.use_keys(&args.keks)?;
     let Desk { settings, database, operator, .. } = desk;

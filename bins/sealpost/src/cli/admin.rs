@@ -105,8 +105,8 @@ pub(crate) enum AuditCommand {
     },
     /// Verify the hash chain; fails if an entry was changed, removed or inserted
     ///
-    /// Compares the trail with the whole transparency log, which has each entry two seconds after the action, and the log
-    /// with the checkpoint in the data folder.
+    /// Compares the trail with the whole transparency log, which has each entry two seconds after the action, and the
+    /// log with the checkpoint in the data folder.
     Verify,
 }
 
@@ -170,10 +170,10 @@ pub(crate) enum JournalCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum KekCommand {
-    /// Authenticate the accounts, sessions, API tokens and badges of an earlier version, after the upgrade
+    /// Authenticate accounts, sessions, API tokens and badges that an earlier version stored, after the upgrade
     ///
-    /// Needed once, for a database of a version that did not authenticate its rows. Until then nobody can log in. Trusts
-    /// all rows that are not authenticated: run it only if no other program could change the database before.
+    /// Needed once, for a database of a version that did not authenticate its rows. Until then nobody can log in.
+    /// Trusts all rows that are not authenticated: run it only if no other program could change the database before.
     AdoptRows(KekArgs),
     /// Copy the keys to another provider or into a key file, while servers run
     ///

@@ -76,7 +76,8 @@ fn message(error: &clap::Error) -> String {
         .map_or_else(|| line.to_owned(), |name| format!("{line} (did you mean '{name}'?)"))
 }
 
-/// Returns the name of the environment variable if an empty variable caused the error. clap names only the flag.
+/// Returns the name of the environment variable if an empty variable caused the error. The error of clap names only the
+/// flag.
 fn empty_variable(error: &clap::Error) -> Option<String> {
     let (flag, value) = invalid_value(error)?;
     let name = variable_of(&command(), flag).filter(|_| value.is_empty())?;
@@ -94,8 +95,8 @@ fn invalid_value(error: &clap::Error) -> Option<(&str, &str)> {
     }
 }
 
-/// Returns true if the value of a flag of the command or of one of its subcommands is or has a URL, which may contain a
-/// password.
+/// Returns true if the value of `flag` is or contains a URL, which may contain a password. Searches the command and its
+/// subcommands for the flag.
 fn has_url(command: &Command, flag: &str) -> bool {
     let is_url = |argument: &Arg| {
         let names = argument.get_value_names().unwrap_or_default();
@@ -105,7 +106,7 @@ fn has_url(command: &Command, flag: &str) -> bool {
     own.any(is_url) || command.get_subcommands().any(|inner| has_url(inner, flag))
 }
 
-/// Returns the environment variable of a flag of the command or of one of its subcommands.
+/// Returns the environment variable of `flag`. Searches the command and its subcommands for the flag.
 fn variable_of(command: &Command, flag: &str) -> Option<OsString> {
     let own = command.get_arguments().find(|argument| argument.get_long() == Some(flag));
     let own = own.and_then(|argument| argument.get_env()).map(OsStr::to_owned);

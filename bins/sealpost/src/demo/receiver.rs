@@ -20,8 +20,7 @@ use crate::fault::Fault;
 pub(super) struct Receiver {
     pub(super) url: String,
     events: mpsc::UnboundedReceiver<ReceivedEvent>,
-    /// The signing secret of the webhook. Empty until the webhook is registered, because the service creates the secret
-    /// and returns it in the response to the registration.
+    /// The signing secret of the webhook. Empty until the response to the registration, which contains the secret.
     secret: Arc<Mutex<String>>,
     _listening: RunningListener,
 }

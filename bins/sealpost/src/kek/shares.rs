@@ -1,6 +1,5 @@
-//! Shares of a quorum. A quorum is a wrapping key that is split into shares, of which a minimum number together
-//! restores the key. `sealpost kek shares` prints the shares. Commands that need the key read shares from standard
-//! input.
+//! Shares of a quorum: a wrapping key that is split into shares. A minimum number of shares together restores the key.
+//! `sealpost kek shares` prints the shares. Commands that need the key read shares from standard input.
 
 use std::io::{self, IsTerminal as _, Write as _};
 

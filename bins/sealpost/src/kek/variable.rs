@@ -32,10 +32,8 @@ pub(crate) fn leave_environment() -> io::Result<()> {
 }
 
 /// Returns the keys that `SEALPOST_KEK` contained at the start of the process; `None` if the variable was not set.
-///
-/// [`leave_environment`] passes the keys through an anonymous file in memory. The first call reads this file and
-/// empties it, so every later call returns `None`. If [`leave_environment`] failed, there is no such file, and each
-/// call reads the variable.
+/// [`leave_environment`] has moved the keys into an anonymous file in memory. The first call empties this file, so each
+/// later call returns `None`. If [`leave_environment`] failed, each call reads the variable itself.
 ///
 /// Fails if the value is empty or not in UTF-8. A server that ignored such a value would use the keys of a key file.
 pub(crate) fn take() -> Result<Option<Zeroizing<String>>, Fault> {

@@ -1,5 +1,5 @@
-//! Writes log lines to standard error with a bounded wait. The program that reads the log can hang. Without the bound,
-//! each thread that writes a line would then wait for it, and no request would get a response.
+//! Writes log lines to standard error with a bounded wait. Otherwise, if the program that reads the log hangs, each
+//! thread that writes a line would wait for this program, and no request would get a response.
 
 use std::{
     io::{self, Write},
@@ -13,8 +13,8 @@ use rustix::{
     io::retry_on_intr,
 };
 
-/// Writes each line to standard error. Waits at most [`WAIT_MAX`] for the reader, once for each [`PART_BYTES`] of the
-/// line. After this time, lines are lost until the reader continues.
+/// Writes each line to standard error, in parts of [`PART_BYTES`]. Waits at most [`WAIT_MAX`] until the reader accepts
+/// a part. After this time, lines are lost until the reader continues.
 pub(super) struct LogOutput;
 
 impl Write for LogOutput {
@@ -56,24 +56,24 @@ pub(crate) async fn report_lost_lines() {
     }
 }
 
-/// Returns true if standard error accepts [`PART_BYTES`] bytes without a wait, or becomes so within `wait`. Also returns
-/// true if its reader has ended: a write then fails at once. A terminal may accept fewer bytes: a write can then wait
-/// longer, if the terminal stands still just before it is full.
+/// Returns true if standard error can accept [`PART_BYTES`] bytes within `wait`. Also returns true if its reader has
+/// ended: a write then fails at once. A terminal may accept fewer bytes: a write can then wait longer.
 fn accepts(stderr: &impl AsFd, wait: Duration) -> io::Result<bool> {
     let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
     let polled = retry_on_intr(|| poll(&mut [PollFd::new(stderr, PollFlags::OUT)], Some(&wait)));
     Ok(polled? > 0)
 }
 
-/// True after a line was lost, until a line is written.
+/// True from the loss of a line until a line is written. During this time, lines do not wait for the reader.
 static IS_STALLED: AtomicBool = AtomicBool::new(false);
 /// True if only the beginning of a line was written. The next line then begins with a line end.
 static IS_CUT: AtomicBool = AtomicBool::new(false);
 /// Lines that were lost, or not written to their end, since the last report.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// Maximum time in which a line waits for the reader. Must be less than a second.
+/// Maximum time in which a part of a line waits for the reader. Must be less than a second.
 const WAIT_MAX: Duration = Duration::from_millis(500);
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A pipe that can be written to accepts at least 4,096 bytes (`PIPE_BUF`, pipe(7)): this many, and a line end.
+/// Maximum number of bytes in one part of a line. A writable pipe accepts at least 4,096 bytes (`PIPE_BUF`, pipe(7)): a
+/// part and a line end.
 const PART_BYTES: usize = 4_095;

@@ -6,7 +6,8 @@ use sealpost_node::regular_file;
 
 use crate::fault::Fault;
 
-/// Reads a text as [`read`] does, without the byte order mark that some editors write at its start.
+/// Reads a text of at most `bytes_max` bytes, without the byte order mark that some editors write at its start. `role`
+/// names the file in errors.
 pub(crate) fn read_text(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
     let text = read(role, path, bytes_max)?;
     Ok(text.strip_prefix(b"\xEF\xBB\xBF").map(<[u8]>::to_vec).unwrap_or(text))

@@ -56,8 +56,8 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     removed
 }
 
-/// Fails if `--forward-to` is not a URL of this machine. Creates a request handler only for this check. Called before
-/// the webhook is registered, so that a wrong URL leaves no webhook behind.
+/// Fails if `--forward-to` is not a URL of this machine. Called before the webhook is registered, so that a wrong URL
+/// leaves no webhook behind.
 fn check_forwarding(args: &ListenArgs) -> Result<(), ReceiverError> {
     let forward_to = args.forward_to.clone().map(|url| (url, args.forward_timeout.0));
     let ignore = Arc::new(|_: &HandledRequest<'_>| {});
@@ -127,7 +127,7 @@ async fn handle(handler: &RequestHandler, request: RelayedRequest) -> RelayRespo
     RelayResponse { status: response.status, retry_after: response.retry_after, body }
 }
 
-/// Reports an interruption on standard error.
+/// Reports an interruption of the relay's connection on standard error.
 fn report(state: RelayState<'_>) {
     if let RelayState::Interrupted { error, pause } = state {
         let (fault, pause) = (Fault::of(error), pause.as_secs_f32());

@@ -34,8 +34,8 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     activations_per_minute: u32,
-    /// Wrong login secrets, recovery codes and invites per minute and client address, and logins per minute, client
-    /// address and account; 0 turns the limit off
+    /// Wrong login secrets, recovery codes and invites per minute and client address. Also logins per minute, client
+    /// address and account. 0 turns both limits off
     #[arg(
         long,
         env = "SEALPOST_LOGINS_PER_MINUTE",
@@ -43,9 +43,9 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     logins_per_minute: u32,
-    /// Requests about the account and its API tokens per minute and session. All sessions of an account together can
-    /// send four times as many. The same number limits replacements of the login secret per minute and account, and
-    /// requests that end sessions, tokens or keys per minute and session. 0 turns the limits off
+    /// Requests about the account and its API tokens, per minute and session; four times as many per account. The same
+    /// number limits replacements of the login secret, per minute and account, and requests that end sessions, tokens
+    /// or keys, per minute and session. 0 turns the limits off
     #[arg(
         long,
         env = "SEALPOST_ACCOUNT_CHANGES_PER_MINUTE",
@@ -69,7 +69,7 @@ pub(super) struct ApiArgs {
         value_name = "SIZE"
     )]
     max_body_bytes: Size<usize>,
-    /// Memory for all bodies over 16 KiB until their responses; further large bodies get 503. At least
+    /// Memory for all request bodies over 16 KiB that have no response yet; further large bodies get 503. At least
     /// --max-body-bytes
     #[arg(
         long,

@@ -15,8 +15,8 @@ pub(crate) struct KekArgs {
     /// file instead, separated by commas
     #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE", value_parser = created_path())]
     pub(crate) kek_file: Option<PathBuf>,
-    /// Provider that wraps the key-encryption keys, which the database then stores, instead of a key file:
-    /// `aws-kms:ARN?credentials_file=FILE`, `exec:COMMAND`, `pkcs11:LIBRARY?token=LABEL&key=LABEL&pin_file=FILE`,
+    /// Provider that wraps (encrypts) the key-encryption keys, instead of a key file; the database stores the wrapped
+    /// keys: `aws-kms:ARN?credentials_file=FILE`, `exec:COMMAND`, `pkcs11:LIBRARY?token=LABEL&key=LABEL&pin_file=FILE`,
     /// `quorum:ID` or `vault:URL?token_file=FILE`
     #[arg(long, env = "SEALPOST_KEK_PROVIDER", value_name = "PROVIDER")]
     pub(crate) kek_provider: Option<ProviderName>,
@@ -25,8 +25,8 @@ pub(crate) struct KekArgs {
 /// How a server uses its key provider.
 #[derive(Args, Clone)]
 pub(crate) struct ProviderArgs {
-    /// Time between two questions to the key provider whether the server may still use the keys. If it refuses, the
-    /// server starts again within ten seconds, with empty memory, and waits as with --kek-wait
+    /// Time between two requests to the key provider that ask whether the server may still use the keys. If the
+    /// provider refuses, the server starts again within ten seconds, with empty memory, and waits as with --kek-wait
     #[arg(long = "kek-recheck", env = "SEALPOST_KEK_RECHECK", default_value_t = Span(KeySettings::default().recheck),
           value_name = "SPAN")]
     pub(crate) recheck: Span,
@@ -58,8 +58,8 @@ impl KekArgs {
     }
 }
 
-/// Converts to the settings of a command. If the key provider is a quorum (a wrapping key that is split), reads shares
-/// from standard input until they restore the key.
+/// Converts the arguments of a command to settings. If the key provider is a quorum (a wrapping key that is split),
+/// reads shares from standard input until they restore the key.
 impl TryFrom<&KekArgs> for KeySettings {
     type Error = Fault;
 

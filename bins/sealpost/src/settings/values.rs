@@ -43,8 +43,8 @@ pub(super) fn url_text(text: &str) -> Result<String, String> {
     Ok(url.to_owned())
 }
 
-/// Parses an http or https URL like [`url_text`]. Rejects a user, a query and a fragment, because the log shows the
-/// URL, and a path is appended to it.
+/// Parses an http or https URL, and removes white space around the URL. Rejects a user, a query and a fragment, because
+/// the log shows the URL, and a path is appended to it.
 pub(super) fn http_url(text: &str) -> Result<String, String> {
     let url = url_text(text)?;
     match BaseUrl::new(Some(&url), &url) {

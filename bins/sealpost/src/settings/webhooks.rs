@@ -15,9 +15,9 @@ use super::{
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Webhooks")]
 pub(super) struct WebhookArgs {
-    /// Pauses before the retries of a failed delivery. After 429, 502, 504 or a timeout, the pause is at least 12 times
-    /// the first pause or 60 s, whichever is shorter. If a 429 or 503 response requests a pause with `Retry-After`, the
-    /// pause can be up to twice as long as scheduled or 1 h, whichever is longer, but at most 24 h
+    /// Pauses before the retries of a failed delivery. After 429, 502, 504 or a timeout, a pause is at least 60 s, or
+    /// 12 times the first pause if that is shorter. `Retry-After` of a 429 or 503 response can extend a pause to twice
+    /// its length or 1 h, whichever is longer, but at most 24 h
     #[arg(
         long = "webhook-retry-schedule",
         env = "SEALPOST_WEBHOOK_RETRY_SCHEDULE",
@@ -69,8 +69,8 @@ pub(super) struct WebhookArgs {
         value_parser = positive
     )]
     in_flight_per_target: usize,
-    /// Largest number of attempts in flight per account, at least the number per webhook on each delivery thread. If
-    /// omitted, an eighth of `--webhook-in-flight`
+    /// Largest number of attempts in flight per account; if omitted, an eighth of `--webhook-in-flight`. Each delivery
+    /// thread has an equal part, at least `--webhook-in-flight-per-target`
     #[arg(
         long = "webhook-in-flight-per-account",
         env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_ACCOUNT",
@@ -162,9 +162,9 @@ impl From<&WebhookArgs> for WebhookSettings {
             per_minute_per_host: *per_minute_per_host,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
-            // The node later sets `policy.dev`, `events` and `retention`, and adds certificates to `extra_roots`. `policy`
-            // already contains the denied networks of `--webhook-deny`. The other fields below have no flag, and keep their
-            // defaults.
+            // The node later sets `policy.dev`, `events` and `retention`, and adds certificates to `extra_roots`.
+            // `policy` already contains the denied networks of `--webhook-deny`. The other fields below have no flag,
+            // and keep their defaults.
             worker_threads: defaults.worker_threads,
             sweep_every: defaults.sweep_every,
             claim_max: defaults.claim_max,

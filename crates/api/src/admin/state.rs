@@ -42,9 +42,8 @@ pub struct AdminState {
     /// Verifies the credentials and the sessions of operators.
     pub access: OperatorAccess,
     sign_ins: Throttle<(IpNet, OperatorName)>,
-    /// The networks of the proxies that are trusted to report the client address. Empty if `url` is not https. No proxy
-    /// is then expected in front of the server, and any program on the machine can connect directly. If the networks
-    /// were trusted, such a program could forge a client address.
+    /// The networks of the proxies that are trusted to report the client address. Empty if `url` is not https: the
+    /// server then has no proxy in front of it, and any program on the machine could forge an address.
     trusted_proxies: Vec<IpNet>,
     /// The OpenAPI document, rendered at the first request.
     pub(super) document: OnceLock<StaticContent>,
@@ -68,7 +67,7 @@ impl AdminState {
     }
 
     /// Verifies a name and a password, and creates a console session. Counts against the sign-in limit of the client
-    /// address and the name. Fails if the credentials are wrong, or if the limit is reached.
+    /// address for this name. Fails if the credentials are wrong, or if the limit is reached.
     pub async fn sign_in(
         &self,
         request: &HttpRequest,
@@ -87,7 +86,7 @@ impl AdminState {
     }
 
     /// Verifies the bearer token of a request, and returns its operator. Fails if the token is missing or wrong. Counts
-    /// against the sign-in limit of the client address and the name, unless the same credentials were verified before.
+    /// against the sign-in limit of the client address for this name, unless the same credentials were verified before.
     pub(super) async fn authenticate(
         &self,
         request: &HttpRequest,
@@ -106,17 +105,15 @@ impl AdminState {
     }
 
     /// Awaits `signed_in`, the verification of credentials, and returns its result. If the client address has reached
-    /// its limit for the name, fails without a verification. Each known name has its own limit, which attempts with
-    /// other names cannot use up.
+    /// its limit for the name, fails without a verification. Each known name has its own limit, so attempts with other
+    /// names cannot lock out an operator.
     ///
-    /// All unknown names share one limit. A wrong password for a known name counts against this limit too. Known and
-    /// unknown names are therefore refused with the same status after the same number of attempts.
+    /// All unknown names share one limit. A wrong password for a known name also counts against this limit. So known
+    /// and unknown names are refused with the same status after the same number of attempts.
     ///
-    /// Once the shared limit is reached, the response time reveals whether a name exists:
-    ///
-    /// - The password of a known name is still verified, so that attempts with other names cannot lock out an operator.
-    /// - The credentials of an unknown name are not verified, because the verifications of an attack would delay the
-    ///   sign-ins of operators.
+    /// Over the shared limit, the response time reveals whether a name exists. The password of a known name is still
+    /// verified. Unknown names are refused at once, because the verifications of an attack would delay the sign-ins of
+    /// operators.
     async fn count_sign_in<T>(
         &self,
         request: &HttpRequest,

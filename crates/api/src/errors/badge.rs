@@ -67,8 +67,8 @@ fn denied(drift: u64, confidence: u64) -> Problem {
     }
 }
 
-/// Evaluates the built-in circuit `DEFAULT` for an example key without attestations (recorded results of checks), so
-/// that the required checks fail. Returns `None` if no circuit has this name.
+/// Returns the report for the example of `COMPLIANCE_CIRCUIT_FAILED`: the built-in circuit `DEFAULT`, evaluated for a
+/// key without attestations (recorded results of checks). Returns `None` if no circuit has this name.
 fn without_attestations() -> Option<CircuitReport> {
     let (circuits, jurisdiction) = (built_in_circuits().ok()?, Jurisdiction::parse("DEFAULT")?);
     let circuit = circuits.circuits.get(&jurisdiction)?;

@@ -19,8 +19,8 @@ pub(super) struct RequestTimer {
 }
 
 impl RequestTimer {
-    /// Starts the timer. `method` is the method that the client sent, so HEAD is recorded as HEAD although it is routed
-    /// as GET.
+    /// Starts the timer. `method` is the method that the client sent: a HEAD request is recorded as HEAD, although it
+    /// is routed as GET.
     pub(super) fn start(method: &Method, span: Option<RequestSpan>) -> Self {
         Self { start: Instant::now(), method: known_method(method), span }
     }

@@ -1,5 +1,5 @@
 //! Error responses that are sent without a handler: for bytes that are no HTTP request, and for all requests while the
-//! service cannot work. For example, the service cannot work while it waits for its key-encryption key.
+//! service cannot work, for example because it waits for its key-encryption key.
 
 use std::{
     fmt,
@@ -54,8 +54,8 @@ impl ConnectionProblems {
         self.render(problem, received, self.is_secure)
     }
 
-    /// Renders the same response for a connection without TLS, which must not carry `Strict-Transport-Security`
-    /// (RFC 6797, section 7.2).
+    /// Renders a response like [`message`](Self::message), but without `Strict-Transport-Security`, which a connection
+    /// without TLS must not carry (RFC 6797, section 7.2).
     pub fn message_without_tls(&self, problem: &Problem, received: &[u8]) -> Vec<u8> {
         self.render(problem, received, false)
     }

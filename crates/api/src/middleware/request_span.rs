@@ -14,7 +14,7 @@ use crate::request::trace_parent;
 pub(super) struct RequestSpan {
     /// The trace, with the id of this span.
     own: TraceParent,
-    /// The trace that the client sent, with the id of its span. `None` if the request begins a trace.
+    /// The trace of the client, with the id of the client's span. `None` if the request begins a trace.
     parent: Option<TraceParent>,
 }
 
@@ -22,9 +22,8 @@ impl RequestSpan {
     /// Begins the span. Returns `None` if spans are not exported, or if the client sent a trace without the flag
     /// "sampled".
     ///
-    /// If the client sent a trace, the span belongs to this trace. If the request then sends a message, the message
-    /// continues the trace, with this span as its parent. If the client sent no trace, the span begins a new trace,
-    /// which is not passed on to a message.
+    /// If the client sent a trace, the span continues it. A message that the request sends continues the trace too,
+    /// with this span as its parent. Otherwise the span begins a new trace, which messages do not continue.
     pub(super) fn begin(request: &HttpRequest) -> Option<Self> {
         if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
             return None;

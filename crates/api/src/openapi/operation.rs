@@ -277,7 +277,7 @@ impl Operation {
     }
 
     /// Marks a POST request as repeatable: a client that lost the response may repeat the request without harm. The
-    /// repetition may add a second entry, such as another session.
+    /// repetition may create one more object, such as another session.
     pub(crate) fn repeatable(self) -> Self {
         Self { is_repeatable: true, ..self }
     }
@@ -319,8 +319,8 @@ impl Credentials {
         matches!(self, Self::Key(_))
     }
 
-    /// Returns a sentence that names the scopes of which an API token needs one. The description of the operation
-    /// contains this sentence, because OpenAPI defines scopes only for OAuth. Returns `None` if the operation accepts
+    /// Returns a sentence that names the scopes of which an API token needs one. The sentence is part of the
+    /// operation's description, because OpenAPI defines scopes only for OAuth. Returns `None` if the operation accepts
     /// no API token.
     pub(super) fn about_api_tokens(self) -> Option<String> {
         let Self::Key(Access::Scopes(scopes)) = self else { return None };

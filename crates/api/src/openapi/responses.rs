@@ -48,7 +48,7 @@ fn success(operation: &Operation, schemas: &mut Schemas) -> Value {
 }
 
 /// Renders the response for all errors with one HTTP status. All errors have the same schema, so that client generators
-/// create one type for them. The examples show the codes.
+/// create one type for them. Each code has an example.
 fn refusal(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     let titles = codes.iter().map(|code| format!("`{code}`: {}.", status_and_title(*code).1));
     let examples: Map<_, _> = codes.iter().copied().map(example).collect();

@@ -119,8 +119,8 @@ impl Schemas {
     }
 }
 
-/// Adds the member `api_key_id` to an object schema, if `key` contains the schema of this member. Then forbids all
-/// members that the object schema does not name.
+/// Forbids all members that the object schema does not name. Before that, adds the member `api_key_id` with the schema
+/// `key`, if there is one.
 fn close(schema: &mut Value, key: Option<Value>) {
     let Some(object) = schema.as_object_mut() else { return };
     let properties = object.entry("properties").or_insert_with(|| Map::new().into());

@@ -23,11 +23,10 @@ pub(super) struct GivenToken<'a> {
     pub(super) is_required: bool,
 }
 
-/// Reads the whole body. For a large body, also returns its share of the memory budget, which is released on drop. If
-/// the request has no body, returns an empty body and does not check the content type.
+/// Reads the whole body. If the request has no body, returns an empty body and does not check the content type.
 ///
-/// A body over 16 KiB is large. A large body is accepted only with the token of an account. The token is looked up
-/// before more than 16 KiB are kept in memory.
+/// A body over 16 KiB is large. It is accepted only with the token of an account, which is looked up before more than
+/// 16 KiB are kept in memory. For a large body, also returns its share of the memory budget, which is released on drop.
 pub(super) async fn read(
     app: &ApiState,
     request: &HttpRequest,
@@ -96,8 +95,8 @@ async fn collect(
     Ok((body.freeze(), share))
 }
 
-/// Looks up the account of a request with a large body, and creates the memory share of the body. If a request has no
-/// token and its endpoint does not require one, refuses the body as too large.
+/// Looks up the account of a request with a large body, and creates the memory share of the body. Refuses the body as
+/// too large if the request has no token and its endpoint does not require one.
 async fn open_share(
     app: &ApiState,
     GivenToken { token, is_required }: GivenToken<'_>,

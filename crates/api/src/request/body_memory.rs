@@ -1,6 +1,5 @@
-//! Limits the memory of large request bodies: for all accounts together, and for each account. Limits on the number of
-//! connections and on the size of a body are not enough: many connections with large bodies would need more memory than
-//! the machine has.
+//! Limits the memory of large request bodies: for all accounts together, and for each account. Without this limit, many
+//! connections with large bodies could need more memory than the machine has.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -61,8 +60,8 @@ impl BodyMemory {
     }
 }
 
-/// The part of the memory budget that one large body uses. The share is dropped at the end of the request, which
-/// releases the memory.
+/// The part of the memory budget that one large body uses. Dropping the share at the end of the request releases the
+/// memory.
 pub(crate) struct MemoryShare {
     budget: Arc<BodyMemory>,
     account: AccountId,

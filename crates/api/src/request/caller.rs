@@ -27,7 +27,7 @@ pub(crate) type SessionRequest<B> = TokenRequest<B, true>;
 /// A request without an API key. `IS_REQUIRED` is true if the endpoint requires a token.
 pub(crate) struct TokenRequest<B, const IS_REQUIRED: bool> {
     pub(crate) token: Option<String>,
-    /// The typed body, or the error in the body. An error in the token is returned before an error in the body.
+    /// The typed body, or the error in the body. An error in the token takes precedence over an error in the body.
     pub(crate) body: Result<B, Refusal>,
     /// The memory share of a large body, held until the response is ready. `None` for a small body.
     pub(crate) memory: Option<MemoryShare>,
@@ -36,8 +36,8 @@ pub(crate) struct TokenRequest<B, const IS_REQUIRED: bool> {
 /// A request on behalf of an API key, with a session token of the same account or with an API token.
 pub(crate) struct KeyRequest<B> {
     pub(crate) credentials: Credentials,
-    /// The typed body, or the error in the body. An error in the credentials, or a reached rate limit, is returned
-    /// before an error in the body.
+    /// The typed body, or the error in the body. An error in the credentials or a reached rate limit takes precedence
+    /// over an error in the body.
     pub(crate) body: Result<B, Refusal>,
     /// The memory share of a large body, held until the response is ready. `None` for a small body.
     pub(crate) memory: Option<MemoryShare>,

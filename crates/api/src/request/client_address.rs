@@ -1,6 +1,7 @@
-//! Determines the client address, which rate limits use. Without a trusted proxy, the client address is the address of
-//! the peer. Behind trusted proxies, the client address is the rightmost untrusted hop of `Forwarded` or
-//! `X-Forwarded-For`. All hops further left are ignored, because clients can forge them.
+//! Determines the client address, for rate limits. Without a trusted proxy, it is the address of the peer. Behind
+//! trusted proxies, it comes from `Forwarded` or `X-Forwarded-For`. These headers list hops: addresses from which a
+//! proxy received the request. The client address is the rightmost hop that is no trusted proxy. Clients can forge all
+//! hops further left.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,8 +15,7 @@ use sealpost_domain::{RequestSource, UserAgent};
 use super::forwarded;
 use crate::state::ApiState;
 
-/// Returns the client address of a request from `peer`. The two headers are read only if `peer` is in a trusted
-/// network.
+/// Returns the client address of a request from `peer`. Reads the headers only if `peer` is in a trusted network.
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let peer = peer.to_canonical();
     if !is_trusted(peer, trusted) {
@@ -36,8 +36,8 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     }
 }
 
-/// Returns the rightmost untrusted hop, or the leftmost hop if all hops are trusted. The search ends at an unreadable
-/// hop, and then returns the trusted hop to the right of the unreadable hop. If there is no such hop, returns `peer`.
+/// Returns the rightmost hop outside the `trusted` networks. If there is none, returns the leftmost hop. Ignores an
+/// unreadable hop (`None`) and all hops to its left. If no hop remains, returns `peer`.
 fn client_of(peer: IpAddr, hops: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     for hop in hops.into_iter().rev() {

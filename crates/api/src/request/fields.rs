@@ -1,7 +1,5 @@
-//! Reads the members of a JSON request body strictly. Each request type reads its members in the order of the API
-//! contract.
-//!
-//! Errors also have an order: first missing, then invalid, then unknown members.
+//! Reads the members of a JSON request body strictly, in the order of the API contract. A body with several errors gets
+//! the first of this order: missing, then invalid, then unknown members.
 
 use std::ops::RangeInclusive;
 
@@ -136,8 +134,8 @@ impl Fields {
         missing.map_or(Ok(()), |field| Err(self.missing(field, names)))
     }
 
-    /// Like [`require`](Self::require), for pairs of a name and a flag: true if the member is required. Allocates only
-    /// for an error.
+    /// Refuses the request if a required member is absent, null, or an empty string or array. The flag beside each name
+    /// is true if the member is required. Allocates only for an error.
     pub(crate) fn require_members(&self, members: &[(&'static str, bool)]) -> Result<(), Refusal> {
         let mut required =
             members.iter().filter(|(_, is_required)| *is_required).map(|(name, _)| *name);
@@ -283,7 +281,7 @@ impl From<Map<String, Value>> for Fields {
     }
 }
 
-/// Returns the value of a number without a fraction, also if it is written as 1.0 or 1e0. Returns `None` for any other
+/// Returns the value of a number without a fraction, even if it is written as 1.0 or 1e0. Returns `None` for any other
 /// value, and for a number outside `u32`.
 pub(crate) fn whole_number(value: &Value) -> Option<u32> {
     value.as_f64().and_then(|number| number.to_string().parse().ok())
@@ -313,9 +311,8 @@ fn is_empty(value: &Value) -> bool {
 }
 
 const API_KEY_ID: &str = "api_key_id";
-/// Converts an error of the JSON parser. Uses the parser's message only for syntax errors, because a message about a
-/// wrong type would quote the body. Removes line and column from the message, because the refusal has separate members
-/// for them.
+/// Converts an error of the JSON parser. Replaces messages about wrong types, because they would quote the body.
+/// Removes line and column from the message, because the refusal has members for them.
 fn invalid_json(body: &[u8], fault: JsonFault) -> Refusal {
     let error = match fault {
         JsonFault::Repeated(name) => return Refusal::RepeatedField { field: shorten(&name) },
@@ -334,8 +331,8 @@ fn invalid_json(body: &[u8], fault: JsonFault) -> Refusal {
     Refusal::MalformedJson { line: error.line(), column: error.column(), problem }
 }
 
-/// Recognizes by its first bytes a body that is compressed, has a byte order mark, or is in UTF-16 or UTF-32. Returns
-/// the description of such a body for the error, and `None` for any other body.
+/// Recognizes by its first bytes a body that is compressed, has a byte order mark, or is in UTF-16 or UTF-32. Returns a
+/// description for the error, and `None` for any other body.
 fn other_encoding(body: &[u8]) -> Option<&'static str> {
     match body {
         [0xEF, 0xBB, 0xBF, ..] => Some("a byte order mark (leave it out)"),

@@ -1,7 +1,7 @@
 //! Parses the `for` parameters of the `Forwarded` header (RFC 7239). Each parameter names the address from which a
 //! proxy received the request.
 
-/// Returns the `for` parameter of each element of a header line, from left to right. An element is `None` if it has no
+/// Returns the `for` parameter of each element of a header line, from left to right, or `None` for an element without a
 /// readable `for`. Returns `None` for the whole line if a quoted string is not closed, because the ends of the elements
 /// are then unknown.
 pub(super) fn nodes(line: &str) -> Option<Vec<Option<String>>> {

@@ -9,8 +9,8 @@ use sealpost_domain::{IdempotencyKey, Refusal, TraceParent};
 use super::fields::invalid;
 
 /// Returns the value of a header, or `None` without the header. Refuses a repeated header as `INVALID_FIELD` with the
-/// field `name`, even if its values are equal. Otherwise a proxy in front of the service could use one of the values,
-/// and the service another one.
+/// field `name`, even if its values are equal. Otherwise a proxy in front of the service could use another value than
+/// the service.
 pub(super) fn single_header<'a>(
     headers: &'a HeaderMap,
     header: impl AsHeaderName,
@@ -24,9 +24,9 @@ pub(super) fn single_header<'a>(
     Ok(value)
 }
 
-/// Returns the trace that a request continues, from the header `traceparent` (W3C Trace Context). Returns `None`
-/// without the header. Also returns `None` if the header is invalid or repeated, because the standard requires that
-/// such a header is ignored. If the request has a span of its own, this span is the parent in the returned trace.
+/// Returns the trace that a request continues. If the request has a span of its own, this span is the parent in the
+/// trace. Otherwise reads the header `traceparent` (W3C Trace Context). Returns `None` if the header is absent, invalid
+/// or repeated: the standard requires that an invalid header is ignored.
 pub(crate) fn trace_parent(request: &HttpRequest) -> Option<TraceParent> {
     if let Some(own) = request.extensions().get::<TraceParent>() {
         return Some(*own);
@@ -37,8 +37,8 @@ pub(crate) fn trace_parent(request: &HttpRequest) -> Option<TraceParent> {
 }
 
 /// Returns the value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), or `None` without the header.
-/// Refuses a malformed or repeated header as `INVALID_FIELD`. The draft requires a string in quotes. A string without
-/// quotes is accepted too, because many clients omit the quotes.
+/// Refuses a malformed or repeated header as `INVALID_FIELD`. Also accepts a string without the quotes that the draft
+/// requires, because many clients omit them.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Refusal> {
     let Some(value) = single_header(headers, IDEMPOTENCY_KEY, NAME)? else { return Ok(None) };
     let text = text_of(value).ok_or_else(malformed)?;

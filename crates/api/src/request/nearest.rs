@@ -7,9 +7,8 @@ pub(crate) fn nearest(name: &str, candidates: &[&'static str]) -> Option<&'stati
     candidates.iter().copied().min_by_key(|candidate| edit_distance(&name, candidate))
 }
 
-/// Returns the nearest candidate of which `name` is probably a misspelling. At most a third of the characters of the
-/// candidate may differ, or one character if the candidate has fewer than three. Returns `None` if there is no such
-/// candidate. Ignores case, `_` and `-`.
+/// Returns the candidate of which `name` is probably a misspelling, ignoring case, `_` and `-`. One character may
+/// always differ, and at most a third of the candidate's characters. Returns `None` if no candidate is that similar.
 pub(crate) fn similar(name: &str, candidates: &[&'static str]) -> Option<&'static str> {
     let bare = |text: &str| text.to_lowercase().replace(['_', '-'], "");
     let name = bare(name);

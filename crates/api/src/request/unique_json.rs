@@ -1,6 +1,6 @@
-//! Parses JSON objects whose member names are unique (RFC 7493, section 2.3). The service refuses any other object,
-//! because parsers disagree which of two members with the same name counts. Also limits the number of values, because a
-//! parsed value takes far more time and memory than its text.
+//! Parses JSON objects whose member names are unique (RFC 7493, section 2.3). Parsers disagree which of two members
+//! with the same name counts, so the service refuses such an object. Also limits the number of values, because a parsed
+//! value takes far more time and memory than its text.
 
 use std::{cell::Cell, fmt};
 
@@ -16,9 +16,8 @@ pub(super) enum JsonFault {
     Invalid(serde_json::Error),
 }
 
-/// Parses an object. At each depth, refuses two members with the same name. Names are compared after their escapes are
-/// resolved. Stops at the first value above [`VALUES_MAX`]. Counts the members of objects and the elements of arrays at
-/// each depth, but not the object itself.
+/// Parses an object. At each depth, refuses two members with the same name, compared after their escapes are resolved.
+/// Stops after [`VALUES_MAX`] values: the members of objects and the elements of arrays, at each depth.
 pub(super) fn parse_object(text: &[u8]) -> Result<Map<String, Value>, JsonFault> {
     let state = ParseState::default();
     let mut parser = serde_json::Deserializer::from_slice(text);

@@ -1,6 +1,6 @@
-//! Renders the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). The headers
-//! contain the limits of an API key, and the number of remaining requests. Each response to a request that reached the
-//! rate check has these headers.
+//! Renders the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): the limits of an
+//! API key, and the number of remaining requests. Each response to a request that reached the rate check has these
+//! headers.
 
 use std::fmt::Write as _;
 

@@ -27,8 +27,8 @@ impl StaticContent {
         Self::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
     }
 
-    /// Creates content with the given headers `Content-Type` and `Cache-Control`. For each response, `build` creates
-    /// the builder for a status, and may add further headers.
+    /// Creates content with the given headers `Content-Type` and `Cache-Control`. `build` creates each response with
+    /// its status, and may add further headers.
     pub fn new(
         content_type: HeaderValue,
         cache_control: HeaderValue,

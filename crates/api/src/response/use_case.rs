@@ -56,7 +56,7 @@ pub(crate) fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> 
 }
 
 /// Authenticates the API key and calls `use_case`. If the body has an error, calls
-/// [`Sending::reject`](sealpost_service::Sending::reject) with `purpose` instead. The faulty request then also counts
+/// [`Sending::reject`](sealpost_service::Sending::reject) with `purpose` instead, so that the request still counts
 /// against the rate limits.
 pub(crate) async fn call_as_key<B, T>(
     app: &ApiState,

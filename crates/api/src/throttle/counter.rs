@@ -1,5 +1,5 @@
-//! Counts requests per minute, in memory, separately for each key of a map. A key is for example a client address; it
-//! is not an API key.
+//! Counts requests per minute in memory, separately for each key. A key is for example a client address, not an API
+//! key.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use ipnet::IpNet;
 use parking_lot::Mutex;
 use sealpost_domain::{AccountId, TokenHash};
 
-/// Limits the number of requests of each key in one minute. A key is for example a client address.
+/// Limits the number of requests per minute of each key, for example of each client address.
 ///
 /// The minute of a key begins with its first request. The time is monotonic: a change of the system clock neither
 /// prolongs nor ends a minute.
@@ -50,8 +50,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
     }
 
     /// Returns the time until the limits of all `keys` admit a request that counts as `cost` requests. Returns `None`
-    /// if the limits admit the request now. The number beside each key is a factor that multiplies its limit. A `cost`
-    /// over the limit is reduced to the limit.
+    /// if they admit it now. The number beside each key multiplies its limit. A `cost` over the limit is reduced to the
+    /// limit.
     pub(crate) fn wait(
         &self,
         keys: impl Iterator<Item = (Key, u32)>,
@@ -65,9 +65,9 @@ impl<Key: Eq + Hash> Throttle<Key> {
         self.wait_in(&minutes, keys, cost, now)
     }
 
-    /// Counts one request as `cost` requests, for several keys at once. The number beside each key is a factor that
-    /// multiplies its limit. If the request would exceed the limit of any key, counts nothing. The error is then the
-    /// time until the limits of all keys admit the request.
+    /// Counts a request as `cost` requests of each of `keys`. The number beside each key multiplies its limit. If the
+    /// request would exceed the limit of any key, counts nothing. The error is then the time until all limits admit the
+    /// request.
     pub fn admit(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,
@@ -88,8 +88,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
         Ok(())
     }
 
-    /// Reverses the count of one request that [`admit`](Self::admit) counted as one request at `counted_at`. Skips a key
-    /// whose minute has ended since then.
+    /// Reverses the count of a request that [`admit`](Self::admit) counted at `counted_at` with a cost of 1. Skips a
+    /// key whose minute has ended since then.
     pub(crate) fn refund(&self, keys: impl Iterator<Item = (Key, u32)>, counted_at: Instant) {
         let mut minutes = self.minutes.lock();
         for (key, _) in keys {
@@ -119,9 +119,9 @@ impl<Key: Eq + Hash> Throttle<Key> {
 }
 
 impl<Key: Eq + Hash> Minutes<Key> {
-    /// Returns the minute of a key: its count of requests, and the end of the minute. Begins a new minute if none runs
-    /// at `now`. If the map is full, clears all counts instead of refusing new keys. An attacker with so many addresses
-    /// could not be stopped by a limit per address anyway.
+    /// Returns the minute of a key: its count of requests, and its end. Begins a new minute if none runs at `now`. If
+    /// the map is full, clears all counts instead of refusing new keys: a limit per address would not stop an attacker
+    /// with so many addresses anyway.
     fn at(&mut self, key: Key, now: Instant) -> &mut Minute {
         if self.sweep_at.is_none_or(|sweep_at| sweep_at <= now) {
             self.by_key.retain(|_, minute| minute.ends_at > now);

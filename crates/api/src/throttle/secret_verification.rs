@@ -1,5 +1,5 @@
 //! Verifies the secrets in requests: login secrets, recovery codes and invites. A wrong secret counts against the
-//! client address. A verification runs to its end, also if the client closes the connection.
+//! client address. A verification runs to its end, even if the client closes the connection.
 
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
@@ -14,7 +14,7 @@ use super::{
 use crate::{request::request_source, response::Problem, state::ApiState};
 
 /// Logs in through the API or a page. A wrong secret counts against the client address. A right secret counts against
-/// the pair of client address and account, so that logins to other accounts cannot use up this limit.
+/// the pair of client address and account, so logins to one account never block another.
 pub async fn log_in(
     app: &ApiState,
     request: &HttpRequest,
@@ -34,8 +34,8 @@ pub async fn log_in(
     Ok(app.sealpost.accounts.login(login, source).await?)
 }
 
-/// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret. A right
-/// code counts against the account, like a rotation of the login secret, because it replaces this secret.
+/// Recovers an account with its recovery code. A wrong code counts against the client address, like a wrong login
+/// secret. A right code counts against the account, like a rotation of the login secret.
 pub async fn recover(
     app: &ApiState,
     request: &HttpRequest,
@@ -54,8 +54,8 @@ pub async fn recover(
 }
 
 /// Verifies the login secret in a request of a session, and fails if the secret is wrong. A wrong secret counts against
-/// the client address, like a failed login. The activity of the account also records a wrong secret, with `attempted`:
-/// the action that needs the secret.
+/// the client address, like a failed login. The activity of the account then shows `attempted`, the action that needs
+/// the secret.
 pub async fn verify_login_secret(
     app: &ApiState,
     request: &HttpRequest,
@@ -87,12 +87,12 @@ pub async fn admit_sign_up(
     admit_activation(app, request)
 }
 
-/// Awaits `verified`, the verification of a secret. A wrong secret counts against the client address. If the address
-/// has reached its limit of wrong secrets, a wrong secret fails with the refusal of the limit.
+/// Awaits `verified`, the verification of a secret. A wrong secret counts against the client address. Over the limit of
+/// the address, a wrong secret fails with the refusal of the limit.
 ///
 /// The right secret is accepted even over the limit, so an attacker cannot lock out a user who shares the address. Over
-/// the limit, only a few verifications run at the same time, which slows guesses. More protection is not needed: a
-/// secret has 256 random bits, and a guess costs only one look-up and a hash.
+/// the limit, only a few verifications run at the same time. This is protection enough: a secret has 256 random bits,
+/// and a guess costs only one look-up and a hash.
 async fn verify_secret<T: 'static>(
     app: &ApiState,
     request: &HttpRequest,
@@ -107,10 +107,11 @@ async fn verify_secret<T: 'static>(
     Ok(verified?)
 }
 
-/// Counts a secret as wrong, awaits its verification, and reverses the count unless the secret is wrong. A cancelled
-/// request therefore counts as wrong, so that a client cannot avoid the limit by closing each connection early. If the
-/// limit is already reached, counts nothing, and waits for a slot before the verification. Returns the result of the
-/// verification, and true if the secret is wrong but was not counted.
+/// Awaits `verified`, the verification of a secret. Returns its result, and true if the secret is wrong but was not
+/// counted because the client has reached the limit.
+///
+/// Counts the secret as wrong before the verification, and reverses the count afterwards unless the secret is wrong. So
+/// a client that closes each connection early cannot avoid the limit. Over the limit, waits for a slot first.
 async fn verify_counted<T: 'static>(
     throttle: &Throttle,
     slots: &Arc<Semaphore>,

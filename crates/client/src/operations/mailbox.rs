@@ -124,9 +124,9 @@ pub struct Evidence {
 /// Selects sent envelopes. The default selects all.
 #[derive(Debug, Clone, Default)]
 pub struct SentFilter {
-    /// An API key or a handle.
+    /// The recipient: an API key or a handle.
     pub recipient: Option<String>,
-    /// A thread.
+    /// The thread of the messages.
     pub thread: Option<String>,
     /// Start of the time range, inclusive.
     pub since: Option<Timestamp>,

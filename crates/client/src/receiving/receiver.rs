@@ -78,8 +78,8 @@ impl Receiver {
     ///
     /// - 204: the event has been processed, by this request or by an earlier one.
     /// - 401: the signatures or the time of the request are not valid.
-    /// - 503: the envelope cannot be opened now, or this receiver or a clone is still processing the event for another
-    ///   request. The service sends the event again.
+    /// - 503: the envelope cannot be opened now, or another request with the same event is being processed. The service
+    ///   sends the event again.
     ///
     /// If this function returns an error, respond with 500.
     pub async fn receive(&self, headers: &HeaderList, body: &[u8]) -> Result<u16, HandlerError> {

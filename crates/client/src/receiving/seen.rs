@@ -59,7 +59,7 @@ impl NewestIds {
 #[derive(Default)]
 pub(super) struct EventsInProcess(Mutex<HashSet<String>>);
 
-/// Keeps an event in [`EventsInProcess`]. Dropping the guard removes the event, even if the request is canceled.
+/// Marks an event as being processed until the guard is dropped, even if the request is canceled.
 pub(super) struct ProcessingGuard {
     events: Arc<EventsInProcess>,
     id: String,

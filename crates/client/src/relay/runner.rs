@@ -43,10 +43,9 @@ impl Client {
     /// Receives the deliveries of a webhook with the URL `relay:` over an outgoing connection, so that the program
     /// needs no public address. Call [`Relay::run_until`] to connect.
     ///
-    /// `handler` must return within 15 seconds. After an error or a panic of the handler, the response to the delivery
-    /// has the status 500. At most 32 handlers run at the same time. Deliveries arrive at least once, like those of
-    /// other webhooks. Verify their signatures with `sealpost-receiver`, or use `Receiver::relay`, which verifies them
-    /// and opens their envelopes.
+    /// `handler` must return within 15 seconds. After its error or panic, the response to the delivery has the status
+    /// 500. At most 32 handlers run at the same time. Each delivery arrives at least once. Verify the signatures with
+    /// `sealpost-receiver`, or use `Receiver::relay`, which verifies them and opens the envelopes.
     pub fn relay<F, R>(&self, webhook_id: WebhookId, handler: F) -> Relay
     where
         F: Fn(RelayedRequest) -> R + Send + Sync + 'static,
@@ -67,14 +66,13 @@ impl Relay {
         Self { observer: Arc::new(observer), ..self }
     }
 
-    /// Connects, and passes deliveries to the handler until `stop` is ready. Then waits for at most 15 seconds until
-    /// the running handlers finish, and returns. Also waits for the handlers before returning an error. If the returned
-    /// future is dropped, the running handlers are aborted.
+    /// Connects, and passes deliveries to the handler until `stop` is ready. Then waits for the running handlers, for
+    /// at most 15 seconds. If the returned future is dropped, the running handlers are aborted.
     ///
-    /// After a lost connection, the relay connects again. The pauses between its tries follow the
-    /// [`RetryPolicy`](crate::RetryPolicy), without a maximum number of tries. An error that another connection cannot
-    /// fix ends the relay, for example a revoked key. If the session ends, a client with a [`Login`](crate::Login) logs
-    /// in again.
+    /// After a lost connection, connects again. The pauses follow the [`RetryPolicy`](crate::RetryPolicy), but the
+    /// number of tries is not limited. If the session ends, a client with a [`Login`](crate::Login) logs in again.
+    /// Returns an error that another connection cannot fix, for example a revoked key. Waits for the running handlers
+    /// in this case too.
     pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ClientError> {
         let mut handlers = RunningHandlers::new(Arc::clone(&self.handler));
         let ended = self.connect_until(pin!(stop), &mut handlers).await;
@@ -181,7 +179,7 @@ fn is_policy_close(error: &ClientError) -> bool {
     )
 }
 
-/// Passes the deliveries of a connection to handlers, and sends their responses, until `stop` is ready. Then finishes
+/// Passes the deliveries of a connection to handlers, and sends their responses, until `stop` is ready. Then waits for
 /// the running handlers.
 async fn serve(
     mut connection: RelayConnection,

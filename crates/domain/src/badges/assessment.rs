@@ -18,8 +18,8 @@ pub struct AssessmentMetrics {
     pub drift: Score,
 }
 
-/// One assessment of an API key. A stored assessment is never changed. To correct it, record a new one: only the newest
-/// assessment of a key counts.
+/// A rating of an API key by a person or a system. Badges depend on it. A stored assessment is never changed: only the
+/// newest assessment of a key counts, so a new one corrects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
     /// Public id of the assessment, with the prefix `asmt_`.
@@ -130,8 +130,8 @@ pub enum BadgeDenial {
     Thresholds(Vec<UnmetThreshold>),
 }
 
-/// Checks the metrics of a key against the badge thresholds. `found` is `None` if the key was never assessed. Such a
-/// key meets no threshold.
+/// Checks whether an API key meets all badge thresholds. `found` are the metrics of its newest assessment; `None`, if
+/// the key was never assessed, meets no threshold.
 ///
 /// If drift exceeds its hard limit, the error contains only drift. Otherwise the error lists all unmet thresholds.
 pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
@@ -146,7 +146,8 @@ pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDe
     if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }
 }
 
-/// Returns all unmet thresholds, in the order of [`AssessmentMetric::ALL`], also if drift exceeds its hard limit.
+/// Returns all badge thresholds that an API key does not meet, in the order of [`AssessmentMetric::ALL`]. `found` are
+/// the metrics of its newest assessment; `None`, if the key was never assessed, meets no threshold.
 pub fn unmet_thresholds(found: Option<&AssessmentMetrics>) -> Vec<UnmetThreshold> {
     let unmet = AssessmentMetric::ALL.into_iter().filter_map(|metric| {
         let (value, bound) = (found.map(|metrics| metric.score(metrics)), metric.threshold());

@@ -74,7 +74,7 @@ pub struct StatusPosition(u64);
 
 impl StatusPosition {
     /// Number of badges in one status list: the minimum that Bitstring Status List v1.0 allows. A verifier fetches a
-    /// whole list and so does not reveal which badge it checks. A long list hides this badge among many others.
+    /// whole list, which hides the badge that it checks among many others.
     pub const LIST_LEN: u64 = 131_072;
 
     /// Creates the position of the badge with this number. All badges are numbered from 0.

@@ -80,9 +80,9 @@ pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
     }
 }
 
-/// Returns a noun phrase for the kind of id that the request should contain instead of the refused id. `code` is the
-/// error code for an unknown id. `field` is the name of the request field, or `None` for the id of the caller's own
-/// key.
+/// Returns the kind of id that the request should contain, as a noun phrase, for the error about an id of another kind.
+/// `code` is the error code for an unknown id. `field` is the name of the request field, or `None` for the id of the
+/// caller's own key.
 pub(super) fn expected_id(code: Code, field: Option<&str>) -> &'static str {
     match (code, field) {
         (Code::EnvelopeNotFound, _) => "the id of an envelope (env_)",
@@ -159,7 +159,7 @@ pub(super) const fn whole_seconds(span: Duration) -> u64 {
 
 const NEW_ASSESSMENT: &str = "fix the cause, then ask the operator for a new assessment";
 
-/// The way to a larger monthly allowance, for the error text.
+/// The advice in the error text to a caller who has used up the monthly messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowanceAdvice {
     /// Ask the operator of the service.

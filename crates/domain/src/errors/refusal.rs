@@ -21,8 +21,8 @@ pub enum Refusal {
         "sign-up is closed: this service opens no new accounts; with a session token an existing account can activate further identities"
     )]
     ActivationClosed,
-    /// The drift in the newest [assessment](crate::Assessment) of the API key exceeds the hard limit of this metric, so
-    /// the key gets no badge.
+    /// The metric drift in the newest [assessment](crate::Assessment) of the API key exceeds its hard limit, so the key
+    /// gets no badge.
     #[error("{}", detail::drift(_0))]
     BadgeDeniedDrift(UnmetThreshold),
     /// At least one metric in the newest [assessment](crate::Assessment) of the API key does not meet its badge
@@ -158,8 +158,8 @@ pub enum Refusal {
         /// The remedy for the caller, as a clause of the error text.
         way_out: &'static str,
     },
-    /// The account has reached a limit per minute that all its keys and sessions share. Such limits exist for
-    /// replacements of the login secret (rotations and recoveries), and for test events.
+    /// The account has reached a limit per minute that all its keys and sessions share: the limit of test events, or of
+    /// replacements of the login secret (rotations and recoveries).
     #[error(
         "one account may do this {per_minute} times a minute; try again in {} s",
         detail::whole_seconds(*retry_after)
@@ -245,14 +245,14 @@ pub enum Refusal {
         /// All accepted fields.
         known: Vec<&'static str>,
     },
-    /// The webhook has the maximum number of replaced secrets that still sign its events.
+    /// The secret of the webhook cannot be replaced now: the maximum number of earlier secrets still sign its events.
     #[error(
         "{limit} replaced secrets of this webhook still sign its events; replace the secret again from {possible_at}, when the oldest of them ends"
     )]
     RetiringSecrets {
-        /// Maximum number of replaced secrets that still sign.
+        /// Maximum number of replaced secrets that still sign events.
         limit: usize,
-        /// Time from which the oldest of these secrets no longer signs.
+        /// Time from which the oldest replaced secret no longer signs.
         possible_at: Timestamp,
     },
     /// The caller's key has sent no stored envelope with this id. Callers cannot distinguish an unknown id from the id
@@ -300,7 +300,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Adds the URL of the sales contact to the advice to ask for a larger allowance.
+    /// Adds the URL of the sales contact to a [`MonthlyLimitExceeded`](Self::MonthlyLimitExceeded) that advises to ask
+    /// for a larger allowance.
     pub fn name_sales_contact(&mut self, url: &str) {
         if let Self::MonthlyLimitExceeded { advice: AllowanceAdvice::Ask { contact }, .. } = self {
             *contact = Some(url.to_owned());
@@ -308,8 +309,8 @@ impl Refusal {
     }
 
     /// Returns the refusal for `text`, which is not a well-formed id of the expected kind. If `text` starts with the
-    /// prefix of another kind of id or secret, the refusal is [`WrongId`](Self::WrongId). Otherwise it is `unknown`,
-    /// the refusal of an unknown id.
+    /// prefix of another kind of id or secret, returns [`WrongId`](Self::WrongId). Otherwise returns `unknown`, the
+    /// refusal of an unknown id.
     pub fn of_id(text: &str, unknown: Self) -> Self {
         let code = unknown.code();
         match id_kind(text) {

@@ -61,8 +61,9 @@ pub struct SessionDetails {
     pub source: RequestSource,
 }
 
-/// A display name of 1 to 100 characters without control characters. A new name also has a space or a visible character, and
-/// no character that changes the direction of text. Escape it before display, because the owner chose the text.
+/// A display name of 1 to 100 characters without control characters. A new name also has a space or a visible
+/// character, and no character that changes the direction of text. Escape it before display, because the owner chose
+/// the text.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(transparent)]
 #[schemars(extend(
@@ -74,8 +75,8 @@ pub struct Label(String);
 
 impl Label {
     /// Parses a new label. Makes the checks of [`parse`](Self::parse), and refuses a label that could deceive other
-    /// users. Such a label has only invisible characters, or contains a character that changes the direction of text or
-    /// separates lines.
+    /// users: one of only invisible characters, or with a character that changes the direction of text or separates
+    /// lines.
     pub fn parse_new(text: &str) -> Result<Self, TextFault> {
         let label = Self::parse(text)?;
         deceptive_text::refuse_reordering(text)?;

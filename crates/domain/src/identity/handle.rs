@@ -49,8 +49,7 @@ const CHARACTERS: FormatFault =
     FormatFault("must start with a letter and contain only a-z, 0-9, - and _");
 const LENGTH: FormatFault = FormatFault("must have 3 to 32 characters");
 const LIKE_AN_ID: FormatFault = FormatFault("must not look like an id, a secret or a DID");
-/// Reserved prefixes of handles. A handle must not look like an id, a secret or a DID, so their prefixes are reserved,
-/// including prefixes that are planned but not in use yet.
+/// Prefixes of ids, secrets and DIDs, in use or planned. A handle must not look like an id, a secret or a DID.
 const RESERVED: &[&str] = &[
     "acct", "ak", "asmt", "att", "bdg", "chn", "did", "env", "gov", "iss", "ls", "req", "st", "wh",
     "whpk", "whsec", "whsk",

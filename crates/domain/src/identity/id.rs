@@ -121,8 +121,7 @@ typed_ids! {
     WebhookId, "wh";
 }
 
-/// Writes an id as text. Builds the whole text first and then calls the formatter only once. A single call is faster,
-/// which matters because many ids are formatted for each sent message.
+/// Writes an id as text. Calls the formatter only once, which is faster: many ids are formatted for each sent message.
 fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = [0; TEXT_LEN_MAX];
     let (mut places, mut rest) = (text.iter_mut().rev(), bits);

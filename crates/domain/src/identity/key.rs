@@ -1,5 +1,5 @@
-//! API keys and the state machine of their status. Each API key is one identity. Also the service's own keys, for
-//! signatures of events and badges.
+//! API keys and the state machine of their status. Each API key is one identity. Also the service's own keys, which
+//! sign events and badges.
 
 use std::fmt;
 
@@ -111,8 +111,8 @@ pub struct ApiKey {
     pub created_at: Timestamp,
 }
 
-/// An API key with the account that owns it. The encrypted root (secret) of the key can be decrypted only with the same
-/// two ids.
+/// The ids of an API key and its account. Both are needed to decrypt the root of the key: the secret from which all
+/// keys of the identity derive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnedKey {
     /// The key.

@@ -8,14 +8,14 @@ use std::fmt;
 pub struct TokenHash(pub [u8; 32]);
 
 impl TokenHash {
-    /// Returns the first eight bytes of the hash as hexadecimal text. The text distinguishes the sessions of an
-    /// account, and does not allow a login.
+    /// Returns the first eight bytes of the hash as hexadecimal text: a name that distinguishes the sessions of an
+    /// account, and that does not allow a login.
     pub fn short_name(&self) -> String {
         hex::encode(&self.0[..NAME_LEN])
     }
 
-    /// Returns the lowest and the highest hash with the given [short name](Self::short_name). `None` if `name` is not
-    /// 16 hexadecimal digits.
+    /// Returns the lowest and the highest hash with the given [short name](Self::short_name), to look up a session by
+    /// this name. `None` if `name` is not 16 hexadecimal digits.
     pub fn range_of(name: &str) -> Option<(Self, Self)> {
         let (mut lowest, mut highest) = ([0; 32], [0xff; 32]);
         hex::decode_to_slice(name, &mut lowest[..NAME_LEN]).ok()?;

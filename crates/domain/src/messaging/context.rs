@@ -19,7 +19,7 @@ pub struct MessageContext {
 }
 
 impl MessageContext {
-    /// Returns true if no member is present. The sealed bytes of such an envelope have no context at all.
+    /// Returns true if no member is present. The sealed bytes of an envelope omit an empty context.
     pub const fn is_empty(&self) -> bool {
         self.thread.is_none() && self.reply_to.is_none() && self.message_type.is_none()
     }

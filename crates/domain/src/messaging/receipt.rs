@@ -80,7 +80,7 @@ impl ReceiptPolicy {
 
 impl ReceiptFacts {
     /// Returns the first state that applies: opened, notified, bounced, waiting, sent. A bounced envelope can still be
-    /// delivered or opened later, so these two states take precedence over the bounce.
+    /// delivered or opened later, so opened and notified take precedence.
     const fn state(&self) -> ReceiptState {
         if self.opened_at.is_some() {
             ReceiptState::Opened
@@ -118,8 +118,9 @@ impl IdempotencyKey {
     }
 }
 
-/// An HMAC-SHA256 over the content of a request. The HMAC key derives from the sender's root (the secret of its
-/// identity). A leaked database therefore does not let an attacker test guesses of a message.
+/// Identifies the content of a request, to detect an idempotency key that is used again for another request. An
+/// HMAC-SHA256 whose key derives from the sender's root (the secret of its identity). Without this key, a leaked
+/// database does not let an attacker test guesses of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 

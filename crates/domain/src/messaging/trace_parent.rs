@@ -1,5 +1,5 @@
-//! The trace context of a message, in the format of the header `traceparent` (W3C Trace Context). The trace context
-//! connects the spans of the sender with those of the receiver. The trace context is neither signed nor encrypted.
+//! The trace context of a message, in the format of the header `traceparent` (W3C Trace Context). It connects the spans
+//! of the sender with those of the receiver, and is neither signed nor encrypted.
 
 use std::fmt;
 
@@ -35,10 +35,8 @@ impl TraceParent {
         self.flags & SAMPLED != 0
     }
 
-    /// Parses the value of the header `traceparent`. `None` if the value is invalid. Callers ignore a header with an
-    /// invalid value.
-    ///
-    /// A later version of the format may have further fields. Further fields are ignored, as the standard requires.
+    /// Parses the value of the header `traceparent`. `None` if the value is invalid; callers then ignore the header.
+    /// Ignores the further fields of later versions, as the standard requires.
     pub fn parse(header: &str) -> Option<Self> {
         let (version, rest) = header.split_once('-')?;
         let [version] = lower_hex(version)?;
@@ -98,10 +96,9 @@ fn lower_hex<const LEN: usize>(text: &str) -> Option<[u8; LEN]> {
     (is_lower && hex::decode_to_slice(text, &mut bytes).is_ok()).then_some(bytes)
 }
 
-/// The `tracing` target of the events that report finished spans. The events have the level `TRACE`, and an exporter of
-/// spans reads them.
+/// The `tracing` target of log events that report finished spans, for an exporter of spans. Their level is `TRACE`.
 ///
-/// Each event has the fields below. All further fields of an event are attributes of the span.
+/// Each log event has the fields below. All further fields are attributes of the span.
 ///
 /// - `span`: the name
 /// - `kind`: `client`, `internal` or `server`

@@ -11,23 +11,17 @@ use crate::{
 
 /// The queue of deliveries in the database. A dispatcher leases deliveries and records their outcomes.
 pub trait Outbox: Send + Sync {
-    /// Leases up to `claim.limit` deliveries that are due at `claim.now`. A delivery can be leased again if its earlier
-    /// lease has expired. Deletes due deliveries without a stored webhook or event.
-    ///
-    /// If the event of a deleted delivery is an unopened envelope, the envelope may bounce (its sender gets an event).
-    /// The envelope bounces in two cases:
-    /// - The recipient's key is revoked.
-    /// - The envelope has other deliveries, and all of them are exhausted (their last attempt failed).
+    /// Leases up to `claim.limit` deliveries that are due at `claim.now` and not leased. An expired lease does not
+    /// count. Deletes due deliveries whose webhook or event is no longer stored. The envelope of a deleted delivery can
+    /// then [bounce](crate::UnopenedEnvelope::bounce_reason): its sender gets an event.
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records the outcomes of attempts. Ignores an outcome if its lease is no longer valid, so a stalled worker cannot
-    /// overwrite the outcome of the next lease holder. Disables webhooks whose attempts have all failed for
-    /// `failing_max`.
+    /// overwrite the outcome of the next lease holder.
     ///
-    /// An unopened envelope bounces if all of these hold:
-    /// - No delivery of the envelope has succeeded.
-    /// - No delivery of the envelope can still be attempted.
-    /// - At least one delivery of the envelope is exhausted.
+    /// Disables a webhook if its receiver responded with status 410, or if its attempts have all failed for
+    /// `failing_max`. An envelope whose last possible attempt failed can
+    /// [bounce](crate::UnopenedEnvelope::bounce_reason): its sender gets an event.
     fn record_outcomes(
         &self,
         results: &[AttemptResult],
@@ -46,8 +40,8 @@ pub trait Outbox: Send + Sync {
         due_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Ends the leases that this node still holds on the given deliveries. Their webhooks are relays (their receivers
-    /// connect to the service) without a connection to this node. The deliveries wait until a node with a connection
+    /// Ends the leases that this node still holds on deliveries to relays (webhooks whose receivers connect to the
+    /// service), because the relays have no connection to this node. The deliveries wait until a node with a connection
     /// leases them. The numbers of attempts do not change.
     fn await_relay(
         &self,
@@ -55,8 +49,8 @@ pub trait Outbox: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Finds deliveries that wait for a connection of their relay and became due from `since` to `now`. Reads at most
-    /// the newest `limit` of these deliveries, and returns their webhooks.
+    /// Returns the relays with deliveries that wait for a connection and became due from `since` to `now`. Reads at
+    /// most `limit` deliveries, newest first.
     fn relay_arrivals(
         &self,
         since: Timestamp,
@@ -64,24 +58,24 @@ pub trait Outbox: Send + Sync {
         limit: usize,
     ) -> Result<HashSet<WebhookId>, StoreError>;
 
-    /// Returns up to `limit` webhooks with deliveries that wait for a connection of their relay, sorted by id. If
-    /// `after` is given, returns only webhooks with greater ids.
+    /// Returns up to `limit` relays with deliveries that wait for a connection, sorted by webhook id. If `after` is
+    /// given, returns only relays with greater ids.
     fn relays_waiting(
         &self,
         after: Option<WebhookId>,
         limit: usize,
     ) -> Result<Vec<WebhookId>, StoreError>;
 
-    /// Leases due deliveries that wait for a connection of one of these relays. Leases the deliveries of the oldest
-    /// events of each relay, at most `claim.per_target_max`.
+    /// Leases due deliveries that wait for a connection of one of the relays `webhooks`. Takes the oldest deliveries of
+    /// each relay, at most `claim.per_target_max` per relay.
     fn claim_relays(
         &self,
         webhooks: &[WebhookId],
         claim: &Claim,
     ) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Finds deliveries that wait for a connection although their webhook is no longer a relay, because its URL has
-    /// changed. Allows all nodes to lease up to `limit` of these deliveries, and returns their number.
+    /// Finds deliveries that wait for a connection although the URL of their webhook has changed, so that it is no
+    /// longer a relay. Makes up to `limit` of these deliveries claimable by all nodes, and returns their number.
     fn leave_relays(&self, limit: usize) -> Result<usize, StoreError>;
 
     /// Changes the due time of each delivery from `from` to `to`. Skips leased deliveries, and deliveries whose due

@@ -19,18 +19,17 @@ pub struct HousekeepingTurn<'a> {
     pub now: Timestamp,
     /// Duration of the turn. No other node may run the task for this time.
     pub held_for: Duration,
-    /// Maximum advance of the task's stored time in this turn. The task deletes rows that have expired at the earliest
-    /// of three times: the stored time, the clock of the node and the clock of the database server. The stored time
-    /// follows the clocks slowly, so that a wrong clock does not delete rows too early.
+    /// Maximum change of the task's stored time in this turn. The task deletes only rows that have expired at its
+    /// stored time, which follows the clocks slowly, so that a wrong clock does not delete many rows too early.
     pub pace: Duration,
 }
 
 /// A table with rows that housekeeping adds to the daily counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountedTable {
-    /// An envelope counts for its sender and for its recipient.
+    /// The envelopes. Each counts for its sender and for its recipient.
     Envelopes,
-    /// A successful attempt counts as a delivered event of the key that owns the webhook.
+    /// The attempts. Each success counts as a delivered event of the key that owns the webhook.
     Attempts,
 }
 
@@ -39,14 +38,13 @@ pub enum CountedTable {
 pub struct UncountedRows {
     /// The table of the rows.
     pub table: CountedTable,
-    /// Id of the last row that was counted before. These rows follow that row. `None` if no row of the table was
-    /// counted yet.
+    /// Id of the row before these rows, which is already counted. `None` if no row of the table was counted yet.
     pub after: Option<String>,
     /// Id of the last of the rows.
     pub last: String,
     /// Number of the rows.
     pub number: u64,
-    /// The sums of envelopes, by API key and start of the day.
+    /// Numbers of sent and received envelopes, by API key and start of the day.
     pub keys: DailyCounts,
     /// Numbers of successful attempts, by webhook and start of the day.
     pub webhooks: BTreeMap<(WebhookId, Timestamp), u64>,
@@ -60,8 +58,7 @@ impl UncountedRows {
         add_count(&mut self.keys, recipient, DailyCount { received: 1, ..none });
     }
 
-    /// Adds the number and the sums of `next`: rows of the same table that directly follow these rows. `last` becomes
-    /// the id of the last row of `next`.
+    /// Adds the rows `next`, which directly follow these rows in the same table.
     pub fn add(&mut self, next: Self) {
         self.last = next.last;
         self.number = self.number.saturating_add(next.number);
@@ -74,7 +71,7 @@ impl UncountedRows {
         }
     }
 
-    /// Returns the number of sums in `keys` and `webhooks`.
+    /// Returns the number of sums in `keys` and `webhooks`. One transaction adds all of them to the daily counts.
     pub fn sums(&self) -> usize {
         self.keys.len().saturating_add(self.webhooks.len())
     }

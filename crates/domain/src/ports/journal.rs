@@ -1,11 +1,11 @@
-//! The port for the revocation journal. The journal records acts outside the database, such as the revocation of a key,
-//! because a restored backup would undo them.
+//! The port for the revocation journal: a file outside the database that repeats revocations after a backup of the
+//! database is restored. It contains [acts](JournaledAct).
 
 use std::fmt;
 
 use crate::{AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId, Timestamp};
 
-/// A committed act that a restored backup would undo.
+/// An act of the revocation journal: a revocation or a similar change that a restored backup would undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournaledAct {
     /// An account was closed permanently.
@@ -22,15 +22,16 @@ pub enum JournaledAct {
     KeyDeactivated(ApiKeyId),
     /// A key was revoked permanently.
     KeyRevoked(ApiKeyId),
-    /// The login secret and the recovery code of an account were replaced. [`AccountSecrets`] contains only their
-    /// hashes. The secrets have 256 random bits, so they cannot be computed from the journal.
+    /// The login secret and the recovery code of an account were replaced. Contains only hashes of the new secrets,
+    /// which have 256 random bits and cannot be computed from the hashes.
     SecretsReplaced(AccountId, AccountSecrets),
-    /// Sessions were ended. A recovery ends all sessions, so the act names none.
+    /// Sessions were ended. Names none, because all sessions are ended after a restore.
     SessionsEnded,
 }
 
 impl JournaledAct {
-    /// Returns true if the act only takes rights away. Such an act is safe to apply even if its commit is in doubt.
+    /// Returns true if the act only takes rights away. Such an act is safe to repeat, so the journal records it even if
+    /// it is unknown whether its commit took effect.
     pub fn only_revokes(&self) -> bool {
         match self {
             Self::AccountClosed(_)
@@ -45,16 +46,19 @@ impl JournaledAct {
     }
 }
 
-/// Records [acts](JournaledAct) outside the database. If the recording fails, the act still succeeds, and the journal
-/// tries again later.
+/// Records [acts](JournaledAct) outside the database. If the recording fails, the transaction of the acts still
+/// succeeds, and the journal tries again later.
 pub trait RevocationJournal: fmt::Debug + Send + Sync {
-    /// Returns the name of this journal in the database. Under this name, the database stores a mark: a counter that
-    /// grows with each transaction that journals an act. A database with a lower mark than the journal is an older
+    /// Returns the name under which the database stores the mark of this journal: a counter that each transaction with
+    /// acts raises. If the mark in the database is lower than the newest mark in the journal, the database is an older
     /// backup. `None` if acts are recorded without marks.
     fn name(&self) -> Option<String>;
 
-    /// Appends committed acts. `mark` is the mark that the same transaction has stored in the database. `server_time`
-    /// is the time of the database server before the commit; `None` if the database has no server. All nodes share
-    /// this clock, so the times order the acts of several journals.
+    /// Appends the acts of one transaction.
+    ///
+    /// - `mark`: the [mark](Self::name) that the transaction has stored in the database. `None` if it stored none, or
+    ///   if it is unknown whether its commit took effect.
+    /// - `server_time`: the time of the database server before the commit, which orders the acts of several journals.
+    ///   `None` if the database has no server.
     fn append(&self, mark: Option<u64>, server_time: Option<Timestamp>, acts: &[JournaledAct]);
 }

@@ -55,12 +55,12 @@ pub struct Contact {
     pub sent_at: Timestamp,
 }
 
-/// The recipients of one sender's envelopes on one page. The page is a range of all stored envelopes, ordered by id,
-/// and also contains envelopes of other senders.
+/// One step of the search for all contacts of a sender. Each step reads a page: the next stored envelopes in the order
+/// of ids, of this and of other senders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentPage {
     /// Id of the last envelope on the page, of any sender. The next page begins after this id.
     pub last: EnvelopeId,
-    /// The recipients of the sender's envelopes on the page, each with the time of the newest one.
+    /// The recipients of the sender's envelopes on the page, each with the time of the newest envelope.
     pub contacts: Vec<Contact>,
 }

@@ -51,8 +51,8 @@ pub struct AdmissionFacts {
     /// Records of earlier sends with the same idempotency keys, including expired records. Leaves out sends whose
     /// envelopes are deleted.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
-    /// Pairs of a key and one of its contacts. The pairs are read after the other facts, and only for recipients whose
-    /// policies need contacts.
+    /// Pairs of a key and one of its contacts. Read after the other facts, and only for recipients whose policies need
+    /// contacts.
     pub contacts: HashSet<(ApiKeyId, ApiKeyId)>,
 }
 
@@ -106,13 +106,13 @@ pub struct WriteSet {
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// The hashes of these envelopes, 32 bytes each. The transparency log gets these hashes together, as one
+    /// The hashes of `envelopes`, 32 bytes each. The transparency log gets them together, as one
     /// [statement](super::StatementKind).
     pub leaves: Vec<u8>,
     /// Deliveries to insert with a lease of this node. The dispatcher of this node attempts them next.
     pub leased: Vec<LeasedDelivery>,
-    /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may lease
-    /// them at once.
+    /// Deliveries to insert without a lease, because the dispatcher of this node has no capacity left. Any node may
+    /// lease them at once.
     pub unleased: Vec<LeasedDelivery>,
     /// Deliveries to insert for relays (webhooks whose receivers connect to the service) without a connection to this
     /// node. A node that holds a connection leases these deliveries.
@@ -131,12 +131,10 @@ pub struct WriteSet {
     /// Numbers of messages above the monthly limit, added up per key and month. The usage rows of these keys must be
     /// locked.
     pub overage: Vec<OverageCount>,
-    /// Thresholds (percentages of a usage limit) that keys have reached. The usage rows of these keys must be locked. A
-    /// threshold that is already recorded for the same day or month is skipped. Any other threshold is recorded, and an
-    /// event for the key's webhooks is stored.
+    /// Thresholds (percentages of a usage limit) that keys have reached. The usage rows of these keys must be locked.
+    /// Each threshold is recorded only once per day or month, with an event for the webhooks of the key.
     pub thresholds: Vec<ReachedThreshold>,
-    /// Contacts to store: pairs of a sender with a policy that records contacts, and a recipient. No pair occurs
-    /// twice.
+    /// Contacts to store: the recipients of senders whose policies record contacts. No pair occurs twice.
     pub contacts: Vec<Contact>,
 }
 

@@ -38,37 +38,38 @@ pub struct LoggedStatement {
     pub number: u64,
     /// The time at which the entry was appended.
     pub at: Timestamp,
-    /// The random bytes that are hashed with the statement. Without these bytes, a guess of the statement could be
-    /// tested against the entry.
+    /// The random bytes that are hashed with the statement, so that a guess of the statement cannot be tested against
+    /// the entry.
     pub salt: [u8; 32],
-    /// Lines of a name and a value.
+    /// The text of the statement: lines of a name and a value.
     pub text: String,
 }
 
 /// An entry to append to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLogEntry {
-    /// The id of the row of the statement. `None` if the statement is not stored.
+    /// The id of the statement's row. `None` if the statement is not stored.
     pub statement: Option<i64>,
     /// The number of the entry.
     pub number: u64,
-    /// The random bytes that are hashed with the statement. Without these bytes, a guess of the statement could be
-    /// tested against the entry.
+    /// The random bytes that are hashed with the statement, so that a guess of the statement cannot be tested against
+    /// the entry.
     pub salt: [u8; 32],
     /// The bytes of the entry.
     pub entry: Vec<u8>,
-    /// The new content of the statement's row. `None` if the statement is not about envelopes.
+    /// For a statement about envelopes: the new content of its row, into which other statements are merged. Otherwise
+    /// `None`.
     pub list: Option<EnvelopeList>,
 }
 
-/// One statement that contains the envelopes of several stored statements. The log gets one entry for all of them.
+/// A statement about envelopes into which several stored statements are merged. The log gets one entry for all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopeList {
-    /// Lines of a name and a value.
+    /// The text of the statement: lines of a name and a value.
     pub text: String,
     /// The hashes of the envelopes, 32 bytes each.
     pub leaves: Vec<u8>,
-    /// The ids of the other statements, which are deleted.
+    /// The ids of the other merged statements, whose rows are deleted.
     pub replaced: Vec<i64>,
 }
 

@@ -119,7 +119,7 @@ pub struct DailyCount {
 }
 
 impl DailyCount {
-    /// Adds the counts of other rows of the same key and day.
+    /// Adds the counts of `other`, which has the same key and day.
     pub(super) fn add(&mut self, other: &Self) {
         self.sent = self.sent.saturating_add(other.sent);
         self.received = self.received.saturating_add(other.received);

@@ -21,8 +21,8 @@ pub trait Relays: Send + Sync {
     /// attempt.
     fn detach(&self, id: RelayConnectionId);
 
-    /// Ends the attempt that a receiver has answered. Returns `false` for an answer to an unknown delivery, for example
-    /// one that has timed out.
+    /// Ends the attempt whose delivery a receiver has answered. Returns `false` for an answer to an unknown delivery,
+    /// for example one that has timed out.
     fn answer(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool;
 
     /// Asks a connection to close. The connection is removed when it has closed.
@@ -93,7 +93,7 @@ pub struct RelayAnswer {
 /// The reason why the service closes a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayEnd {
-    /// The node was silent for so long that another node has deleted its connections.
+    /// The node was silent for so long that another node has deleted the rows of its connections.
     Forgotten,
     /// The key of the webhook is not active.
     KeyInactive,

@@ -12,12 +12,13 @@ pub enum Durability {
     Relaxed,
 }
 
-/// The oldest snapshot that the database must serve. The database keeps every row version that the snapshot may read.
+/// The oldest snapshot that the database must serve. The database keeps all row versions that this snapshot may read,
+/// so an old snapshot lets the database grow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldestSnapshot {
     /// The session, replica, prepared transaction or replication slot that has the snapshot.
     pub holder: String,
-    /// Time since the start of its transaction; `None` if the database does not show it.
+    /// Time since the start of the holder's transaction; `None` if the database does not show it.
     pub age: Option<Duration>,
     /// Number of later transactions; `None` on SQLite, which does not count them.
     pub transactions: Option<u64>,
@@ -48,7 +49,8 @@ pub enum StoreError {
 pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Computes and verifies the tags (message authentication codes) of rows. A tag covers the columns that decide who may
-/// log in or act. An attacker with write access to the database cannot forge such a row without the key of the tags.
+/// log in or act. Without the key of the tags, an attacker with write access to the database cannot forge these
+/// columns.
 pub trait RowAuthenticator: fmt::Debug + Send + Sync {
     /// Computes the tag of a row under the newest version of the key.
     fn tag(&self, table: &'static str, columns: &[Vec<u8>]) -> Result<Vec<u8>, StoreError>;
@@ -61,7 +63,7 @@ pub trait RowAuthenticator: fmt::Debug + Send + Sync {
         tag: &[u8],
     ) -> Result<bool, StoreError>;
 
-    /// Returns the first four bytes of every tag under the newest version of the key. Tags under older versions sort
-    /// before.
+    /// Returns the first four bytes of every tag under the newest version of the key. Tags under older versions must be
+    /// renewed, and sort before.
     fn newest_prefix(&self) -> [u8; 4];
 }

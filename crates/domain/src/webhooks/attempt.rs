@@ -35,7 +35,7 @@ pub struct Attempt {
     pub number: AttemptNumber,
     /// The event of the attempted delivery.
     pub event_id: EventId,
-    /// Number of the attempt among those of the same delivery, from 1.
+    /// Number of the attempt among all attempts of the delivery, from 1.
     pub attempt: u32,
     /// Time at which the attempt ended.
     pub at: Timestamp,

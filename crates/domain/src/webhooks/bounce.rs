@@ -24,8 +24,12 @@ pub struct UnopenedEnvelope {
 }
 
 impl UnopenedEnvelope {
-    /// Returns the reason if the envelope bounces. An envelope does not bounce if all its deliveries were deleted with
-    /// their webhooks, because it then waits for a later webhook.
+    /// Returns the reason why the envelope bounces; `None` if it does not. An envelope bounces in two cases:
+    ///
+    /// - The recipient's key is revoked.
+    /// - No delivery can still be attempted, and at least one has failed in its last attempt.
+    ///
+    /// If all deliveries were deleted with their webhooks, the envelope waits for a later webhook.
     pub const fn bounce_reason(&self) -> Option<BounceReason> {
         if self.is_recipient_revoked {
             return Some(BounceReason::RecipientRevoked);

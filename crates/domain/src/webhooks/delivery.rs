@@ -1,6 +1,5 @@
-//! Deliveries. A delivery is the task to send one event to one webhook. A delivery stays in the database as a row until
-//! it succeeds. A node must lease a delivery before an attempt. After the end of the lease, any node may lease the
-//! delivery again.
+//! Deliveries. A delivery is the task to send one event to one webhook. It stays in the database until it succeeds. A
+//! node must lease a delivery before an attempt. After the end of the lease, any node may lease it again.
 
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ pub struct LeasedDelivery {
     pub target_read_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,
-    /// Time at which the owner of the webhook last requested an attempt. `None` if the attempt is not requested.
+    /// Time at which the owner of the webhook last requested an attempt. `None` if this attempt was not requested.
     pub requested_at: Option<Timestamp>,
     /// Token of this node's lease on the delivery.
     pub lease: LeaseToken,
@@ -136,7 +135,8 @@ pub struct AttemptResult {
 }
 
 impl AttemptResult {
-    /// Returns the result without text of the receiver and without the reason of the failure.
+    /// Returns the result without the texts of the receiver and of the failure, for a database that has refused one of
+    /// these texts.
     #[must_use]
     pub fn without_text(&self) -> Self {
         let response = self.response.as_ref();

@@ -93,7 +93,7 @@ named_enum! {
     }
 }
 
-/// The fields of `identity.rotated`: an API key was changed. The key of the webhook has exchanged envelopes with this
+/// The fields of `identity.rotated`: an API key was changed. The webhook's key has exchanged envelopes with the changed
 /// key.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct IdentityRotated {
@@ -141,7 +141,7 @@ pub struct UsageThreshold {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailingCause {
-    /// All attempts of at least an hour have failed, at least ten.
+    /// At least ten attempts in a row have failed, for at least an hour.
     AllAttemptsFailed,
 }
 

@@ -15,9 +15,8 @@ named_enum! {
         /// An envelope for the webhook's key was stored and can be opened.
         #[serde(rename = "envelope.received")]
         EnvelopeReceived = "envelope.received",
-        /// A correspondent changed: a key that has sent envelopes to this key, or received envelopes from it. Either its
-        /// sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs
-        /// `--events v1.1`.
+        /// A correspondent (a key that has exchanged envelopes with the webhook's key) got a new sealing key, lost its
+        /// handle to another key, or was revoked. Needs `--events v1.1`.
         #[serde(rename = "identity.rotated")]
         IdentityRotated = "identity.rotated",
         /// The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.

@@ -54,8 +54,8 @@ impl WebhookHealth {
     /// cause. Disables the webhook if the receiver responded with status 410, or if all attempts have failed for at
     /// least `failing_max`.
     ///
-    /// Batches may arrive in any order, so a recorded time can be later than the batch. A time more than five minutes
-    /// after the newest of these attempts came from a wrong clock, and is removed.
+    /// Batches arrive in any order, so a recorded time can be later than these attempts. If it is more than five
+    /// minutes later than all of them, a wrong clock has recorded it, and the time is removed.
     pub fn update(
         &mut self,
         attempts: &[AttemptSummary<'_>],
@@ -105,8 +105,8 @@ impl WebhookHealth {
         HealthChange { disabled, failing_since }
     }
 
-    /// Removes the times that a wrong clock has recorded: those more than [`AHEAD_MAX`] after the newest of these
-    /// attempts.
+    /// Removes recorded times that are more than [`AHEAD_MAX`] after all these attempts, because a wrong clock has
+    /// recorded them.
     fn forget_wrong_times(&mut self, attempts: &[AttemptSummary<'_>]) {
         let Some(newest) = attempts.iter().map(|ended| ended.at).max() else { return };
         let is_possible = |at: &Timestamp| *at <= newest.plus(AHEAD_MAX);
@@ -118,16 +118,16 @@ impl WebhookHealth {
         }
     }
 
-    /// Returns the time of the first failure if all attempts failed for at least `time`, measured from the first to the
-    /// newest failure. Time after the newest failure does not count, because no attempt was made.
+    /// Returns the time of the first failure if all attempts have failed for at least `time`: from the first to the
+    /// newest failure. The time since the newest failure does not count, because no attempt was made.
     fn failing_for(&self, time: Duration) -> Option<Timestamp> {
         let (since, last) = (self.failing_since?, self.last_failure.as_ref()?);
         (last.at.since(since) >= time).then_some(since)
     }
 }
 
-/// Maximum time by which a recorded time may be after the newest attempt of a batch. The clocks of nodes differ, and
-/// batches arrive in any order. A later time came from a wrong clock.
+/// Maximum time by which a recorded time may be later than the newest attempt of a batch: clocks of nodes differ, and
+/// batches arrive in any order. An even later time came from a wrong clock.
 const AHEAD_MAX: Duration = Duration::from_mins(5);
 /// Time for which all attempts must have failed before the other webhooks of the account are informed.
 const ANNOUNCED_AFTER: Duration = Duration::from_hours(1);

@@ -33,8 +33,8 @@ pub enum IncidentKind {
 }
 
 impl WebhookIncident {
-    /// Creates the event for the webhooks of one key of the account. The id of the event combines the time, the kind of
-    /// incident, and the random bits of the webhook and of the key. So the event of each key has its own id.
+    /// Creates the event for the webhooks of one key of the account. Its id combines the time, the kind of incident,
+    /// and the random bits of the webhook and of the key, so the event of each key has its own id.
     pub fn event_for(&self, key: ApiKeyId) -> NewEvent {
         let Self { webhook_id, api_key_id, last_failure, at, .. } = self.clone();
         let description = self.description.clone();

@@ -6,8 +6,8 @@ use crate::{
     Timestamp,
 };
 
-/// A change of a key. The key was revoked, lost its handle to another key, or got a new sealing key. The key's
-/// correspondents are informed of such a change.
+/// A change of a key that its correspondents are informed of: the key was revoked, lost its handle to another key, or
+/// got a new sealing key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityRotation {
     /// The changed key.

@@ -15,9 +15,8 @@ pub struct ReachedThreshold {
 }
 
 impl ReachedThreshold {
-    /// Creates the event for the webhooks of the key. The id of the event is built from the time, the random bits of
-    /// the key's id, the window and the threshold. The id is unique, because a key reaches the same threshold at most
-    /// once in a millisecond.
+    /// Creates the event for the webhooks of the key. Its id combines the time, the random bits of the key's id, the
+    /// window and the threshold. So the id is unique, because a key reaches a threshold at most once in a millisecond.
     pub fn event(&self) -> NewEvent {
         let UsageThreshold { api_key_id, window, threshold, .. } = self.details;
         let [_, _, _, _, _, _, mut random @ ..] = *api_key_id.as_bytes();

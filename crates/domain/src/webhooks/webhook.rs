@@ -59,8 +59,8 @@ impl Webhook {
         self.status == WebhookStatus::Enabled && !self.paused
     }
 
-    /// Records a successful attempt that may be newer than `last_success_at`. The success ends a series of failures
-    /// that began before `at`.
+    /// Records a successful attempt at the time `at`, unless a newer success is known. The newest success ends a series
+    /// of failures that began before it.
     pub fn note_success(&mut self, at: Timestamp) {
         self.last_success_at = self.last_success_at.max(Some(at));
         if self.failing_since <= self.last_success_at {

@@ -46,12 +46,12 @@ pub(crate) struct ActivatedView {
     acting: bool,
 }
 
-/// Activates an identity. If the agent already acts as an identity, activates the new one in the same account. The
-/// agent continues to act as the earlier identity.
+/// Activates an identity. If the agent already acts as an identity, the new one belongs to the same account, and the
+/// agent continues to act as the earlier one.
 ///
 /// If the agent has no identity, opens an account and stores its secrets. The tools then act as the new identity, even
-/// if storing fails with [`ToolFault::NotStored`]. If the store is known to be unusable, fails with
-/// [`ToolFault::StoreUnusable`] and opens no account.
+/// if storing fails with [`ToolFault::NotStored`]. If the store cannot be used, fails with [`ToolFault::StoreUnusable`]
+/// before an account is opened.
 pub(crate) async fn activate(
     known: &Identities,
     args: ActivateArgs,

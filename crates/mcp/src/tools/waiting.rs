@@ -42,11 +42,11 @@ pub(crate) struct WaitResult {
 }
 
 /// Waits for the next message. Returns `received: false` if no message arrives before the time ends or the call is
-/// cancelled. Fails instead if the service cannot be reached when the time ends.
+/// cancelled. Fails if the service cannot be reached when the time ends.
 ///
-/// Receives the events of this tool's webhook over a connection to the service, which is open only during a call.
-/// Between two calls, the service keeps the events of new messages. The client does not read the result of a cancelled
-/// call, so the next call returns the message of that call again.
+/// Receives events over a connection to the service, which is open only during a call. Between two calls, the service
+/// keeps the events. The client does not read the result of a cancelled call, so the next call returns its message
+/// again.
 pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
@@ -128,8 +128,8 @@ async fn receive(mut connection: RelayConnection) -> Result<Arrival, ClientError
     }
 }
 
-/// Opens a connection to the service, over which the events of this tool's webhook arrive. The URL of the webhook is
-/// `relay:`. Registers the webhook if there is none.
+/// Connects to the service, to receive the events of this tool's webhook (URL `relay:`). Registers the webhook if there
+/// is none.
 async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError> {
     let mut known = acting.relay.lock().await;
     if let Some(webhook_id) = *known {
@@ -144,9 +144,9 @@ async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError
     acting.client.open_relay(webhook_id).await
 }
 
-/// Returns the webhook that an earlier process registered for this tool, or registers one. For an existing webhook, the
-/// service has kept the events of messages that arrived while no process ran. Prefers an enabled webhook. Returns a
-/// paused or disabled one if there is no other, so that the service refuses the connection with the reason.
+/// Returns the webhook that an earlier process registered for this tool, or registers one. An existing webhook also has
+/// the events of messages that arrived while no process ran. Prefers an enabled webhook. If all are paused or disabled,
+/// returns one of them: the service then refuses the connection with the reason.
 async fn find_or_register(client: &Client) -> Result<WebhookId, ClientError> {
     let webhooks = client.webhooks();
     let found = webhooks.list().await?.into_iter().filter(|webhook| {

@@ -10,9 +10,9 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Opens a database and creates its folder if necessary. Does not migrate the database. Refuses a folder in the place
-/// of an embedded database, and an embedded database with another hard link. If the disk of an embedded database is
-/// almost full, first deletes the disk reserve.
+/// Opens a database and creates its folder if necessary. Does not migrate the database. Fails if the path of an
+/// embedded database is a folder, or if its file has another hard link. If the disk of an embedded database is almost
+/// full, first deletes the disk reserve.
 pub fn open_database(
     settings: &DatabaseSettings,
     url: &DatabaseUrl,
@@ -26,8 +26,8 @@ pub fn open_database(
     Database::open(url, settings.storage).map_err(database_error)
 }
 
-/// Rejects a file that is no SQLite database. A missing or empty file is accepted, because a start creates the
-/// database. Call only before this process opens the database: closing the file would release the locks of SQLite.
+/// Rejects a file that is no SQLite database. Accepts a missing or empty file, because a start creates the database.
+/// Call only before this process opens the database: closing the file would release the locks of SQLite.
 pub(crate) fn require_sqlite(file: &Path) -> Result<(), NodeError> {
     if !file.is_file() || starts_as_sqlite(file) {
         return Ok(());

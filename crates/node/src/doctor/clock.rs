@@ -40,8 +40,8 @@ fn judge(now: Timestamp, database: Option<Timestamp>) -> Finding {
 
 /// 2026-01-01, before the first release. A clock that shows an earlier time is wrong.
 const RELEASED: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-/// Minimum difference between the two clocks for a warning, in milliseconds. The measured difference includes the round
-/// trip to the database.
+/// Smallest difference of the two clocks that causes a warning, in milliseconds. The measured difference includes the
+/// round trip to the database.
 const DIFFERENCE_LOW_MS: u64 = 1000;
 const DIFFERENCE_MAX_MS: u64 = 5000;
 

@@ -1,5 +1,5 @@
-//! Checks that the servers of one database have the same public URL, and that the revocation journal has all
-//! revocations of the database. Also checks that the database has the whole transparency log.
+//! Checks that the servers of one database have the same public URL. Also checks that the transparency log, and the
+//! revocation journal (the file from which a restore repeats revocations), are complete.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::{
     settings::{Settings, base_url::BaseUrl},
 };
 
-/// Checks the public URL, the revocation journal and the transparency log. Returns no findings for a database with
-/// pending migrations.
+/// Checks the public URL, the revocation journal and the transparency log. Returns no findings if the database is
+/// unreachable or has pending migrations.
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let Some(opened) = opened.filter(|opened| opened.is_current) else { return Vec::new() };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -28,7 +28,7 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     std::iter::once(journal.unwrap_or_else(complete)).chain(log).chain(url).collect()
 }
 
-/// Returns the finding of a check that returns a warning or `None`.
+/// Converts the result of a check, a warning or `None`, to a finding. An error becomes a failure.
 fn problem(check: &'static str, found: Result<Option<String>, NodeError>) -> Option<Finding> {
     match found {
         Ok(warning) => warning.map(|text| Finding::warn(check, text)),
@@ -36,8 +36,8 @@ fn problem(check: &'static str, found: Result<Option<String>, NodeError>) -> Opt
     }
 }
 
-/// Returns a warning if a server would not extend the transparency log, because the log in the database is damaged, or
-/// lacks signed entries after a restore.
+/// Returns a warning if a server would not extend the transparency log: the log in the database is damaged, or lacks
+/// signed entries after a restore.
 fn log_fault(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeError> {
     let file = checkpoint_file(&settings.database, &opened.database)?;
     file.map_or(Ok(None), |file| find_log_fault(&opened.database, &file).map_err(database_error))

@@ -1,5 +1,5 @@
-//! Checks the database: reachability, server version, durability settings, connection limit, pending migrations, the
-//! rights of housekeeping and replica identities.
+//! Checks the database: reachability, server version, durability, connection limit, pending migrations, rights of the
+//! role, replica identities and old snapshots.
 
 use std::{io::ErrorKind, path::Path, time::Duration};
 
@@ -59,7 +59,7 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
     }
 }
 
-/// Returns a finding about a file that does not exist or cannot be reached. `None` if the file exists.
+/// Returns a finding about a database file that does not exist or cannot be reached. Returns `None` if the file exists.
 fn unopened(file: &Path) -> Option<Finding> {
     let shown = file.display();
     match file.try_exists() {
@@ -115,8 +115,8 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     risks
 }
 
-/// Returns a failure if the role lacks rights for migrations or housekeeping. Returns a warning if the database has a
-/// publication, and a table without a replica identity.
+/// Returns a failure if the role lacks rights for migrations or housekeeping. Returns a warning about tables without a
+/// replica identity if the database has a publication: writes to a published table without one fail.
 fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     let rights = database.missing_rights()?;
     let rights = rights.map(|rights| Finding::fail("schema", rights.to_string()));
@@ -132,7 +132,8 @@ fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     Ok(rights.into_iter().chain(publication).collect())
 }
 
-/// Names the holder of the oldest snapshot, such as a session or a replication slot. Warns if the snapshot is old.
+/// Returns a finding that names the holder of the oldest snapshot, such as a database session or a replication slot.
+/// Warns if the snapshot is old, because the database then grows.
 fn oldest_snapshot(database: &Database) -> Result<Finding, StoreError> {
     let Some(oldest) = database.oldest_snapshot()? else {
         return Ok(Finding::ok("snapshots", "no open snapshot keeps old row versions"));

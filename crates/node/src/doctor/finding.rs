@@ -42,8 +42,8 @@ impl Finding {
         Self { check, verdict: Verdict::Fail, detail: detail.into() }
     }
 
-    /// Creates a finding from the result of a check. A failure gets the text of the error that the start of a node
-    /// would return.
+    /// Creates a finding from the result of a check. An error becomes a failure with the text of the error and its
+    /// causes.
     pub(super) fn new(check: &'static str, done: Result<String, NodeError>) -> Self {
         match done {
             Ok(detail) => Self::ok(check, detail),

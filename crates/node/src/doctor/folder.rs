@@ -11,8 +11,8 @@ use crate::{
     settings::{DatabaseSettings, Settings},
 };
 
-/// Checks the data folder of an embedded database. Returns `None` for PostgreSQL. Also returns `None` if the path of
-/// the database is a folder, because the check of the database reports this fault.
+/// Checks the permissions of an embedded database's data folder. Returns `None` for PostgreSQL. Also returns `None` if
+/// the path of the database is a folder, because the check of the database reports this fault.
 pub(super) fn check(settings: &DatabaseSettings) -> Option<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return None };
     let file = owned_file::resolve_links(&file);
@@ -82,7 +82,7 @@ fn permissions(settings: &DatabaseSettings, folder: &Path, file: &Path) -> Findi
 
 fn judge_free(mib: u64, is_short: bool) -> Finding {
     match mib {
-        // Less than this is too little even for a start.
+        // Too little even for a start.
         0..FREE_MIN_MIB => Finding::fail(
             "disk",
             "less than 1 MiB is free, so that a server cannot start: free some space",

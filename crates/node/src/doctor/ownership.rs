@@ -23,9 +23,8 @@ use crate::{
     settings::{JournalLocation, Settings},
 };
 
-/// Returns a finding for each file that the server cannot use. The server runs as the owner of the folder, so this
-/// owner must be able to read and write each file. If a user other than root runs the check, this user must have the
-/// same access.
+/// Returns a finding for each file that the owner of its folder cannot read and write, because the server runs as this
+/// owner. If a user other than root runs the check, this user must also be able to read and write each file.
 pub(super) fn check(settings: &Settings) -> Vec<Finding> {
     let mut findings: Vec<_> =
         files(settings).iter().filter_map(|file| refusal(file)).map(fail).collect();

@@ -1,5 +1,5 @@
-//! The file that a restore reads: a backup, or the database file of a stopped server with the log beside it. The file
-//! is never changed.
+//! The file that a restore reads: a backup, or the database file of a stopped server with the write-ahead log beside
+//! it. The file is never changed.
 
 use std::{
     fs::{self, File},
@@ -24,8 +24,8 @@ pub(super) struct BackupSource {
     /// The path without symbolic links. SQLite's logs are beside it.
     path: PathBuf,
     file: File,
-    /// True if the file is the database file of a server, and no write-ahead log is beside the file. A server that
-    /// stops in order leaves no log. If the server crashed and the log was lost, the newest commits are missing.
+    /// True if the file is a server's database file without a write-ahead log beside it. This is normal after an
+    /// orderly stop. If the server crashed, the log was lost, and the newest commits with it.
     pub(super) lacks_log: bool,
 }
 
@@ -35,8 +35,8 @@ impl BackupSource {
     /// - the database that the restore replaces;
     /// - a file in the folder `work`, which the restore deletes;
     /// - a file that is not an SQLite database;
-    /// - a file without its log that has a second hard link, because the log may be beside the other name;
-    /// - a file with a log that does not belong to the file.
+    /// - a file that lacks its log and has a second hard link, because the log may be beside the other name;
+    /// - a file with the log of another database beside it.
     pub(super) fn open(backup: &Path, database: &Path, work: &Path) -> Result<Self, NodeError> {
         let opened = fs::canonicalize(backup)
             .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path, lacks_log: false }));
@@ -110,7 +110,8 @@ impl BackupSource {
         Ok(())
     }
 
-    /// Refuses a log from which SQLite would silently drop commits. Reads the copy of the log.
+    /// Refuses a damaged log, because SQLite would silently drop commits from it. Reads the copy of the log, beside
+    /// `copy`.
     fn refuse_damaged_log(&self, copy: &Path) -> Result<(), NodeError> {
         let damaged_at = match File::open(with_suffix(copy, LOGS[0])) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -136,8 +137,7 @@ impl BackupSource {
         }
     }
 
-    /// Returns the sizes and times of the file and its logs. If two calls return different values, a process has
-    /// written to a file in between.
+    /// Returns the sizes and times of the file and its logs, to detect a write during the copy.
     fn state(&self) -> [Option<(u64, i64, i64)>; 3] {
         ["", LOGS[0], LOGS[1]].map(|suffix| {
             let found = fs::metadata(with_suffix(&self.path, suffix)).ok()?;
@@ -172,8 +172,8 @@ pub(super) fn is_used(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Opens a log. Refuses a symbolic link, as SQLite does. If root restores a backup, the owner of the folder could get a
-/// copy of any file through such a link.
+/// Opens a log. Refuses a symbolic link, as SQLite does: when root restores a backup, the link could lead to a file
+/// that only root may read.
 fn open_log(path: &Path) -> io::Result<File> {
     let log = regular_file::open(path)?;
     let (opened, named) = (log.metadata()?, fs::symlink_metadata(path)?);
@@ -189,9 +189,9 @@ fn write_copy(mut file: &File, copy: &Path) -> io::Result<()> {
     io::copy(&mut file.by_ref(), &mut written).map(drop)
 }
 
-/// Suffixes of the files beside a database file whose content SQLite applies to the database.
+/// Suffixes of the two kinds of log beside a database file. SQLite applies their content to the database.
 const LOGS: [&str; 2] = ["-wal", "-journal"];
-/// The first bytes of an SQLite file, and the place of the byte that selects the kind of log.
+/// The first bytes of an SQLite file. In its header, the byte at `LOG_MODE` selects the kind of log.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEAD: usize = 100;
 const LOG_MODE: usize = 18;

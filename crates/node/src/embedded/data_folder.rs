@@ -14,8 +14,8 @@ use crate::{
     embedded::replaced, error::NodeError, files::regular_file, settings::DatabaseSettings,
 };
 
-/// Locks the embedded database for a server. Without the lock, a second server could start and release the delivery
-/// leases of the first server. Events could then be sent twice.
+/// Locks the embedded database for a server. Without the lock, a second server could release the delivery leases of the
+/// first server, and events would be sent twice.
 pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File, NodeError> {
     lock_unless_used(database, |database| {
         format!(
@@ -56,7 +56,7 @@ fn lock_unless_used(
     Ok(file)
 }
 
-/// Locks the embedded database with this path without symbolic links. Returns `None` if another process has the lock.
+/// Locks the embedded database, whose path must have no symbolic links. Returns `None` if another process has the lock.
 pub(super) fn try_lock(database: &Path) -> Result<Option<File>, NodeError> {
     regular_file::try_lock(&lock_file(database)).map_err(|error| cannot_lock(database, error))
 }
@@ -65,7 +65,7 @@ fn cannot_lock(database: &Path, error: io::Error) -> NodeError {
     NodeError::caused(format!("the database {} cannot be locked", database.display()), error)
 }
 
-/// Refuses a folder in the place of the database.
+/// Fails if the path of the database is a folder.
 pub(crate) fn refuse_folder(database: &Path) -> Result<(), NodeError> {
     if !database.is_dir() {
         return Ok(());
@@ -110,8 +110,8 @@ pub(crate) fn warn_of_replaceable(settings: &DatabaseSettings, database: &Path) 
     }
 }
 
-/// Returns those folders of the embedded database and of its key file in which other users than the owner can replace
-/// files. In a folder with the sticky bit, such as `/tmp`, users can replace only their own files.
+/// Returns the folders of the embedded database and of its key file in which users other than the owner can replace
+/// files. Omits a folder with the sticky bit, such as `/tmp`, in which users can replace only their own files.
 pub(crate) fn replaceable(settings: &DatabaseSettings, database: &Path) -> BTreeSet<PathBuf> {
     let keys = fs::canonicalize(&settings.data_dir);
     let keys = keys.unwrap_or_else(|_missing| settings.data_dir.clone());

@@ -59,7 +59,7 @@ struct ReserveKeeper {
     size: u64,
     /// Number of bytes that must be free on the disk before the reserve file is created.
     free_to_begin: u64,
-    /// Whether the last call failed. Only the first of consecutive failures is logged.
+    /// True if the last `poll` failed. Only the first of consecutive failures is logged.
     has_failed: bool,
 }
 
@@ -103,7 +103,8 @@ fn release(reserve: &Path, free: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the path of the reserve file for a database file: the path without links, with `.reserve` appended.
+/// Returns the path of the reserve file: the path of the database file without symbolic links, with `.reserve`
+/// appended.
 fn reserve_file(database: &Path) -> PathBuf {
     with_suffix(&resolve_links(database), ".reserve")
 }

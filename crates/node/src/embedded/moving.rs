@@ -17,15 +17,16 @@ use crate::{
 pub struct Moved {
     /// The tables with their numbers of rows.
     pub tables: Vec<MovedRows>,
-    /// The place of the keys of both databases, such as `file:PATH`.
+    /// The place of the key-encryption keys of both databases, such as `file:PATH`.
     pub keys: String,
 }
 
 /// Moves the embedded database in the file `from` into the PostgreSQL database of `target`. Calls `progress` with the
-/// name of a table and the number of its rows so far.
+/// name of a table and the number of its rows that are moved so far.
 ///
 /// - Refuses a source that a server uses, or that has another schema than this version.
-/// - Refuses keys that do not match the source. Without keys in the settings, reads the file `kek` beside the source.
+/// - Refuses key-encryption keys that do not match the source. Without keys in the settings, reads the file `kek`
+///   beside the source.
 /// - Refuses a target that is not empty.
 ///
 /// Holds the lock of the source, so that no server starts on it. Writes nothing to the source. After an error, the
@@ -73,7 +74,7 @@ pub fn move_database(
     Ok(Moved { tables, keys })
 }
 
-/// Checks the keys against the source. Returns the place of the keys.
+/// Checks that the key-encryption keys match the source. Returns the place of the keys.
 fn check_keys(from: &Path, source: &MoveSource, keys: &KeySettings) -> Result<String, NodeError> {
     let data_dir = owned_file::folder_of(from);
     let embedded = DatabaseSettings { data_dir, ..DatabaseSettings::default() };

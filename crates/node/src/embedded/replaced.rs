@@ -26,8 +26,8 @@ pub(super) fn give_second_name(database: &Path, now: Timestamp) -> io::Result<Op
     Ok(None)
 }
 
-/// Renames the write-ahead log of `database` so that it belongs to `other_name`. If the log kept its name, SQLite would
-/// apply it to the restored database.
+/// Moves the write-ahead log of `database` to `other_name`. Otherwise SQLite would apply the log to the restored
+/// database.
 pub(super) fn move_log(database: &Path, other_name: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm"] {
         let log = with_suffix(database, suffix);

@@ -129,9 +129,9 @@ fn check_keys(
     keys::open(&source, database).map(attach).map_err(|error| NodeError::caused(advice, error))
 }
 
-/// Moves the content of the old database's write-ahead log into the database file. Afterwards, a crash during the
-/// replacement leaves a complete database, either the old one or the new one. Fails if a readable database still has
-/// content in its log, or if another process uses the database.
+/// Moves the content of the old database's write-ahead log into the database file, so that a crash during the
+/// replacement leaves a complete database. Fails if a readable database still has content in its log, or if another
+/// process uses the database.
 fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeError> {
     if !database.exists() {
         return Ok(());
@@ -185,8 +185,8 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Name of a temporary folder inside the data folder. The restored file is on the same disk as the database, so it can
-/// replace the database by a rename.
+/// Name of the temporary folder of a restore, inside the data folder. The restored file is on the same disk as the
+/// database, so a rename can replace the database.
 const WORK_FOLDER: &str = "restoring";
 
 #[cfg(test)]

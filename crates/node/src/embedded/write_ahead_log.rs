@@ -3,8 +3,8 @@
 
 use std::io::{self, Read};
 
-/// Returns the number of bytes before the first damaged frame, if a commit follows it. Returns `None` if SQLite reads
-/// all commits. An incomplete commit at the end is no damage, because a crash during its write leaves one.
+/// Returns the number of bytes before the first damaged frame, if a commit follows this frame. Returns `None` if SQLite
+/// reads all commits. An incomplete commit at the end is no damage, because a crash during its write leaves one.
 pub(super) fn damaged_at(mut log: impl Read) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !read_whole(&mut log, &mut header)? {
@@ -51,7 +51,7 @@ fn read_whole(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Continues SQLite's checksum over bytes whose number is a multiple of eight.
+/// Continues SQLite's checksum `state` over bytes whose number is a multiple of eight.
 fn checksum(state: (u32, u32), bytes: &[u8], is_big_endian: bool) -> (u32, u32) {
     bytes.chunks_exact(8).fold(state, |(first, second), pair| {
         let first = first.wrapping_add(word(pair, 0, is_big_endian)).wrapping_add(second);

@@ -21,8 +21,8 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Reads the password file. Returns `None` if the console is off. `url` is the URL of the operations address, and
-    /// is used if the settings contain no other URL.
+    /// Reads the password file, and creates the state of the console. Returns `None` if the console is off. `url` is
+    /// the URL of the operations address. It is used if the settings contain no URL of the console.
     pub(crate) fn open(
         settings: &ConsoleSettings,
         api: web::Data<ApiState>,

@@ -17,7 +17,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(File::options().read(true), path)
 }
 
-/// Opens a regular file with these options. Never waits for the other end of a pipe.
+/// Opens a regular file with these options. Does not block if the path leads to a pipe.
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
     let opened = options.custom_flags(flags).open(path);
@@ -68,7 +68,7 @@ pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<Zeroizing<String>> {
     text_of(open(path)?, bytes_max)
 }
 
-/// Reads the text of an open file, as [`read_text`] does.
+/// Reads a text in UTF-8 of at most `bytes_max` bytes from an open file, without its byte order mark.
 pub(crate) fn text_of(file: File, bytes_max: u64) -> io::Result<Zeroizing<String>> {
     // Reserves the final size at once, because a reallocation would leave a copy of a secret in memory.
     let capacity = file.metadata()?.len().min(bytes_max).saturating_add(1);

@@ -26,7 +26,7 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// The result of writing the present state of a database into its revocation journal.
+/// The result of [`complete_journal`].
 #[derive(Debug, Clone, Serialize)]
 pub struct JournalCompleted {
     /// The path of the journal.
@@ -35,10 +35,10 @@ pub struct JournalCompleted {
     pub entries: usize,
 }
 
-/// Writes the revocations that are in force into the journal of a database. Use this function after the journal has
-/// lost entries, or if the journal was created after the first revocations. Fails if the journal is off, or if the
-/// database is older than the journal. Servers may use the journal and the database at the same time. Revoked API
-/// tokens are not included, because the database has deleted them. The audit trail records the completion.
+/// Adds the revocations that are in force to the journal of a database. Needed after the journal has lost entries, or
+/// if the journal was created after the first revocations. Revoked API tokens are not added, because the database has
+/// deleted them. Records the completion in the audit trail. Fails if the journal is off, or if the database is older
+/// than the journal. Servers may use the journal and the database at the same time.
 pub fn complete_journal(
     settings: &DatabaseSettings,
     database: &Database,
@@ -57,14 +57,13 @@ pub fn complete_journal(
         );
     }
     let header = own.header(database)?;
-    // Raises the mark in the database (the number of its newest transaction with journaled changes) before it reads the
-    // state and changes the file. If the command is interrupted, the file has a lower mark than the database, so the
-    // journal is still reported as incomplete.
+    // Raises the mark in the database (the number of its newest transaction with journal entries) first. If the command
+    // is then interrupted, the file has a lower mark than the database, so the journal is still reported as incomplete.
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0) + 1;
     database.raise_journal_mark(&header.journal, mark).map_err(database_error)?;
-    // Journals of several nodes are merged by time, and an act takes its time up to [`COMMIT_MAX`] before its commit.
-    // The state gets an earlier time than any act that it lacks, so such an act is applied after the state. An act that
-    // the state contains may be applied after it too, which does no harm.
+    // A restore applies the entries of several nodes' journals in the order of their times, and an entry gets its time
+    // up to `COMMIT_MAX` before its commit. The state gets an earlier time, so it precedes each change that it lacks.
+    // Applying a change twice does no harm.
     let now = database.read(|reader| reader.shared_time(clock.now())).map_err(database_error)?;
     let at = now.minus(COMMIT_MAX);
     let acts = database.acts_in_force().map_err(database_error)?;
@@ -80,9 +79,9 @@ pub fn complete_journal(
     Ok(JournalCompleted { journal: own.path, entries: entries.len() })
 }
 
-/// Returns a warning if the journal of a database lacks revocations, or if its folder is not writable. Returns `None`
-/// if the journal is complete and its folder is writable, or if the journal is off. Fails if the journal file is
-/// missing and its folder is not writable. Changes nothing.
+/// Checks the revocation journal of a database. Changes nothing. Returns a warning if the journal lacks revocations, or
+/// if its folder is not writable. Returns `None` if there is no problem, or if the journal is off. Fails if the journal
+/// file is missing and its folder is not writable.
 pub(crate) fn gap_of(
     settings: &DatabaseSettings,
     database: &Database,
@@ -110,5 +109,5 @@ pub(crate) fn gap_of(
     Ok(gap.map(|gap| gap.warning(journal.path())).or_else(|| denied.map(read_only)))
 }
 
-/// Longest time between the time of an act and the end of its commit.
+/// Longest time between the time of a journal entry and the end of its commit.
 const COMMIT_MAX: Duration = Duration::from_mins(1);

@@ -1,5 +1,5 @@
-//! Reads, appends to and compacts a journal file. Several processes may use one file: each holds the lock of the file
-//! while it writes.
+//! Reads, extends and compacts the file of a revocation journal. Several processes may use one file: each holds the
+//! lock of the file while it writes.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -26,8 +26,8 @@ pub(crate) struct JournalContent {
     pub(crate) damaged: usize,
 }
 
-/// The highest mark in the first part of a journal file. A mark is a number that each transaction with journaled
-/// changes raises.
+/// The first part of a journal file, and its highest mark. Later searches for a higher mark skip this part. A mark is
+/// the number of a transaction with entries in the journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SearchedMarks {
     /// Length of the part in bytes. The part ends with a complete line.
@@ -46,15 +46,15 @@ pub(crate) enum JournalFault {
 }
 
 impl JournalContent {
-    /// Returns the highest mark of the entries; 0 if no entry has a mark. A mark is a number that each transaction with
-    /// journaled changes raises.
+    /// Returns the highest mark of the entries; 0 if no entry has a mark. A mark is the number of a transaction with
+    /// entries in the journal.
     pub(crate) fn last_mark(&self) -> u64 {
         self.entries.iter().filter_map(|entry| entry.mark).max().unwrap_or(0)
     }
 
-    /// Returns the entries in the order of their commits, which is the order of their marks. Concurrent processes can
-    /// append in another order. An entry without a mark is sorted by the highest mark that precedes the entry in the
-    /// file. If an entry has an earlier time than its predecessor, it gets the time of the predecessor.
+    /// Returns the entries in the order of their commits, which is the order of their marks (transaction numbers).
+    /// Concurrent processes can append in another order. Sorts an entry without a mark by the highest mark that
+    /// precedes it in the file. An entry with an earlier time than its predecessor gets the time of the predecessor.
     pub(crate) fn in_commit_order(&self) -> Vec<Entry> {
         let mut highest = 0;
         let mut placed: Vec<(u64, Entry)> = Vec::with_capacity(self.entries.len());
@@ -74,15 +74,8 @@ impl JournalContent {
     /// Splits the entries into those that are kept, and those that are older than `retention`. Both lists have the
     /// order of the file. `clocks` are the times of the node and of the database server.
     ///
-    /// A wrong clock must not remove an entry too early:
-    /// - The age of an entry is measured at the earliest of three times: the two clocks, and the newest time in the
-    ///   file.
-    /// - An entry is treated as at least as new as the entries before it in the file, because its time may come from a
-    ///   node whose clock is behind. Entries with times after both clocks are ignored in this comparison. Otherwise,
-    ///   one such entry would keep all later entries permanently.
-    ///
-    /// An entry is removed too early only if both clocks are ahead, and the file has an entry with a time that is also
-    /// ahead.
+    /// A wrong clock must not remove an entry too early. So the age of an entry is measured at the earliest of three
+    /// times: the two clocks, and the newest time in the file.
     fn split_expired(
         &self,
         clocks: [Timestamp; 2],
@@ -92,6 +85,9 @@ impl JournalContent {
         let newest = self.entries.iter().map(|entry| entry.at).max().unwrap_or(node);
         let keep_from = newest.min(node).min(server).minus(retention);
         let mut reached = Timestamp::from_millis(i64::MIN);
+        // Treats an entry as at least as new as the entries before it, because its time may come from a node whose
+        // clock is behind. Ignores times after both clocks here: one such time would keep all later entries
+        // permanently.
         self.entries.iter().copied().partition(|entry| {
             if entry.at <= node.max(server) {
                 reached = reached.max(entry.at);
@@ -101,9 +97,9 @@ impl JournalContent {
     }
 }
 
-/// Returns the acts (journaled changes) of all journals. Acts of different journals are ordered by time. Several
-/// journals exist only with a database server, and the times are those of its clock. So the order is
-/// right even if the clocks of the nodes differ.
+/// Returns the changes of all journals, in the order in which a restore applies them. Changes of different journals are
+/// ordered by time. Several journals exist only with a database server, whose clock gives all times, so the clocks of
+/// the nodes do not matter.
 pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
     let mut entries: Vec<_> = journals.iter().flat_map(JournalContent::in_commit_order).collect();
     entries.sort_by_key(|entry| entry.at);
@@ -121,9 +117,9 @@ pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> 
     }
 }
 
-/// Searches the complete lines after the part `searched` for higher marks. Returns the part that is searched now, with
-/// its highest mark. Searches the whole file if the file is shorter than `searched`, for example after a compaction.
-/// Returns an empty part with mark 0 if the file does not exist.
+/// Searches the complete lines after the part `searched` for a higher mark (transaction number). Returns the part up to
+/// the last of these lines, with its highest mark. Searches the whole file if the file is shorter than `searched`, for
+/// example after a compaction. Returns an empty part with mark 0 if the file does not exist.
 pub(crate) fn search_marks(
     path: &Path,
     searched: SearchedMarks,
@@ -169,9 +165,9 @@ pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> 
     Ok(header)
 }
 
-/// Appends entries to the journal file, and waits until they are on the disk. Creates the file if it is missing. If the
-/// file has another journal name than `new`, because another process has created it, omits the marks of the entries.
-/// These marks belong to the name in `new`.
+/// Appends entries to the journal file, and waits until they are on the disk. Creates a missing file with the header
+/// `new`. If another process has created the file with another journal name, omits the marks of the entries, because
+/// the marks belong to the name in `new`.
 pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
     let (mut file, header) = open(path, new)?;
     let is_own = header.journal == new.journal;
@@ -184,9 +180,9 @@ pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(),
     Ok(())
 }
 
-/// Removes entries that are older than `retention`, but keeps the highest mark (the number of the newest transaction
-/// with an entry). Returns the number of removed entries. Renames the previous file to a name with the extension `.1`.
-/// Does nothing if no entry can be removed. `clocks` are the times of the node and of the database server.
+/// Removes entries that are older than `retention`, and returns their number. Keeps the highest mark (transaction
+/// number) in the file. Renames the previous file to a name with the extension `.1`. Does nothing if no entry can be
+/// removed. `clocks` are the times of the node and of the database server.
 pub(crate) fn compact(
     path: &Path,
     clocks: [Timestamp; 2],
@@ -205,8 +201,8 @@ pub(crate) fn compact(
     Ok(removed)
 }
 
-/// Adds entries to the journal, and removes the word `partial` from its header. Keeps all entries. Creates the file if
-/// it is missing.
+/// Adds the missing entries to the journal, and removes the word `partial` from its header. Creates the file if it is
+/// missing.
 pub(crate) fn complete(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
     replace(path, new, |content| {
         let header = Header { is_partial: false, ..content.header.clone() };
@@ -215,8 +211,8 @@ pub(crate) fn complete(path: &Path, new: &Header, entries: &[Entry]) -> Result<(
     })
 }
 
-/// Replaces the content of the file, while no other process writes to it. Renames the previous file to a name with the
-/// extension `.1`. Does nothing if the content would stay the same.
+/// Replaces the content of the file by the result of `change`, while no other process writes to the file. Renames the
+/// previous file to a name with the extension `.1`. Does nothing if the content would stay the same.
 fn replace(
     path: &Path,
     new: &Header,
@@ -239,8 +235,8 @@ fn replace(
     })?)
 }
 
-/// Returns the text of the file without expired entries, and the number of removed entries. An expired entry with the
-/// highest mark is replaced by one that only ends sessions.
+/// Returns the text of the file without expired entries, and the number of removed entries. If an expired entry has the
+/// highest mark (transaction number), replaces this entry by one that only ends sessions, to keep the mark.
 fn compacted(
     content: &JournalContent,
     clocks: [Timestamp; 2],
@@ -348,7 +344,7 @@ mod tests {
         Entry { at: Timestamp::from_millis(at), mark, act }
     }
 
-    /// Removes the entries from before `keep_from`.
+    /// Removes the entries from before `keep_from` (in milliseconds), and returns their number.
     fn compact_at(path: &Path, keep_from: i64) -> usize {
         compact(path, [Timestamp::from_millis(keep_from); 2], Duration::ZERO).unwrap()
     }

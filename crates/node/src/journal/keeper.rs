@@ -1,5 +1,5 @@
-//! Maintains a revocation journal on a thread: retries failed writes, removes old acts, and applies the journal again
-//! if the database has lost commits.
+//! Maintains a revocation journal on a thread: retries failed writes, removes old entries, and applies the journal
+//! again if the database has lost commits.
 
 use std::{
     io,
@@ -19,15 +19,14 @@ use super::{
 };
 use crate::error::database_error;
 
-/// Runs a thread that retries failed writes to the revocation journal, and removes old acts from the journal. If the
-/// database loses commits, the thread applies the journal again. The thread ends when the keeper is stopped or dropped.
+/// The running thread that maintains a revocation journal. The thread ends when the keeper is stopped or dropped.
 pub(crate) struct JournalKeeper {
     pub(crate) journal: Arc<Journal>,
     thread: PeriodicThread,
 }
 
 impl JournalKeeper {
-    /// Starts the thread. The thread removes acts that are older than `retention` from the journal.
+    /// Starts the thread, which removes entries that are older than `retention`.
     pub(crate) fn start(
         journal: Arc<Journal>,
         database: Arc<Database>,
@@ -47,16 +46,17 @@ impl JournalKeeper {
         Ok(Self { journal, thread })
     }
 
-    /// Stops the thread. Then tries for the last time to write the acts that are not in the journal yet.
+    /// Stops the thread. Then tries for the last time to write the entries that are not in the file yet.
     pub(crate) fn stop(&self) {
         self.thread.stop();
         self.journal.write_pending();
     }
 }
 
-/// Compares the journal with the database. If the database lost commits, applies the journal. If the file lost acts,
-/// stores this gap in the journal. `expected` is the [mark](super::line::Entry::mark) that the database had at the
-/// previous check, up to which the file must have all acts. Sets `expected` to the present mark.
+/// Compares the journal with the database. If the database lost commits, applies the journal. If the file lost entries,
+/// stores this gap in `journal`, for a warning to operators. `expected` is the [mark](super::line::Entry::mark)
+/// (transaction number) of the database at the previous check: the file must have all entries up to this mark. Sets
+/// `expected` to the present mark.
 fn check(journal: &Journal, database: &Arc<Database>, expected: &mut u64) {
     let compared = recover_if_older(journal, database)
         .and_then(|_is_recovered| find_gap(journal, database, *expected));

@@ -1,6 +1,5 @@
-//! The lines of a revocation journal. After the header, each line is one entry. An entry has a checksum, its time, the
-//! mark of its transaction, and its act (a journaled change). A mark is a number that each transaction with acts raises
-//! by one:
+//! The lines of a revocation journal. After the header, each line is one entry. An entry has a checksum, its time, its
+//! mark (the number of its transaction), and its act (the recorded change):
 //!
 //! ```text
 //! sealpost-revocations 1 <name of the journal> <id of the database> [partial]
@@ -17,7 +16,7 @@ pub(crate) struct Header {
     pub(crate) journal: String,
     /// Id of the database to which the journal belongs.
     pub(crate) database: String,
-    /// True if the database can have acts from before the creation of this journal. The journal lacks these acts.
+    /// True if the database can have revocations from before the creation of this journal, which the journal lacks.
     pub(crate) is_partial: bool,
 }
 
@@ -56,13 +55,14 @@ impl Header {
     }
 }
 
-/// One line of the journal: an act (a revocation or a similar change), with its time and its mark.
+/// One line of the journal: an act (a revocation or a similar change), with its time and its mark (transaction number).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Time of the act: of the database server, or of the node if the database has no server.
+    /// Time of the act, from the clock of the database server, or of the node if the database is embedded.
     pub(crate) at: Timestamp,
-    /// The mark that the transaction of the act has stored in the database. Each transaction with acts raises the mark
-    /// by one. `None` if the transaction raised no mark, or if its commit is in doubt.
+    /// The number of the act's transaction. Each transaction with acts raises the number in the database by one. So a
+    /// database with a lower number than its journal has lost commits. `None` if the transaction raised no number, or
+    /// if its commit is in doubt.
     pub(crate) mark: Option<u64>,
     pub(crate) act: JournaledAct,
 }

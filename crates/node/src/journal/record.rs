@@ -1,5 +1,5 @@
-//! Appends acts (revocations and similar changes) to the journal file of one database. If the file cannot be written,
-//! keeps the acts in memory, and tries again later.
+//! Appends entries (revocations and similar changes) to the journal file of one database. If the file cannot be
+//! written, keeps the entries in memory, and tries again later.
 
 use std::{
     fmt,
@@ -27,14 +27,13 @@ pub struct Journal {
     pub(super) path: PathBuf,
     /// The header that is written if the journal file must be created.
     pub(super) new: Header,
-    /// The name of the journal, from the header of the file. `None` until the first use. If the file could not be
-    /// created, this is the name in `new`. Commits then raise the mark of this name in the database, and a file that is
-    /// created later is marked as partial.
+    /// The name of the journal, from the header of the file. If the file could not be created, the name in `new`.
+    /// `None` until the first use.
     name: Mutex<Option<String>>,
-    /// Whether acts are recorded with [marks](Entry::mark). False if the database is older than the journal: a new mark
-    /// would make the database look up to date.
+    /// True if new entries get [marks](Entry::mark) (transaction numbers). False if the database is older than the
+    /// journal: a new mark would make the database look up to date.
     has_marks: AtomicBool,
-    /// The part of the file that was searched for the highest mark.
+    /// The part of the file that was searched for the highest [mark](Entry::mark).
     searched: Mutex<SearchedMarks>,
     pub(super) clock: Arc<dyn Clock>,
     gap: Mutex<Option<JournalGap>>,
@@ -42,20 +41,19 @@ pub struct Journal {
     pending_count: AtomicU64,
 }
 
-/// The reason why a journal lacks acts (changes) of its database, for example because its disk was replaced. After a
-/// restore of the database, the node repeats the acts of the journal. Revocations that the journal lacks would stay
-/// undone.
+/// The reason why a journal lacks revocations of its database, for example because its disk was replaced. After a
+/// restore of the database, these revocations would stay undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JournalGap {
-    /// The file lost acts: its mark `newest` is lower than `expected`, a mark that the database had some time before.
-    /// Each transaction with acts raises the mark.
+    /// The file lost entries: its highest [mark](Entry::mark) `newest` is lower than `expected`, a mark that the
+    /// database had some time before.
     Lost { newest: u64, expected: u64 },
-    /// The database can have acts from before the journal began.
+    /// The database can have revocations from before the journal began.
     Partial,
 }
 
 impl JournalGap {
-    /// Returns the text for operators.
+    /// Returns the warning for operators.
     pub(super) fn warning(self, path: &Path) -> String {
         let path = path.display();
         let fault = match self {
@@ -78,7 +76,7 @@ impl Journal {
         Self { path, new, name, has_marks, searched, clock, gap, pending, pending_count }
     }
 
-    /// Sets whether later acts are recorded with [marks](Entry::mark).
+    /// Sets whether later entries get [marks](Entry::mark) (transaction numbers).
     pub(super) fn set_marks(&self, has_marks: bool) {
         self.has_marks.store(has_marks, Ordering::Release);
     }
@@ -98,13 +96,13 @@ impl Journal {
 
     fn set_name(&self, header: &Header) {
         let old = self.name.lock().replace(header.journal.clone());
-        // Removes the marks of the waiting acts if the name has changed, because these marks belong to the old name.
+        // Removes the marks of the waiting entries if the name has changed, because these marks belong to the old name.
         if old.as_ref() != Some(&header.journal) {
             self.pending.lock().iter_mut().for_each(|entry| entry.mark = None);
         }
     }
 
-    /// Returns a warning if the file lacks acts that the database has.
+    /// Returns a warning if the file lacks revocations of the database.
     pub(crate) fn gap(&self) -> Option<String> {
         let pending = self.pending();
         if pending > 0 {
@@ -118,18 +116,17 @@ impl Journal {
         gap.map(|gap| gap.warning(&self.path))
     }
 
-    /// Reads the header again, because another process may have created a new file. If the file is missing, returns the
-    /// header for a new file.
+    /// Reads the header of the file again, because another process may have created a new file. If the file is missing,
+    /// returns the header for a new file.
     pub(super) fn read_header(&self) -> Result<Header, JournalFault> {
         let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
         self.set_name(&header);
         Ok(header)
     }
 
-    /// Checks whether the file lacks acts of the database. Returns the gap, or `None` if the file is complete.
-    /// `expected` is a [mark](Entry::mark) that the database had at an earlier time. The present mark is not used: a
-    /// transaction raises the mark at its commit and appends to the file afterwards, so the file can be behind for a
-    /// moment.
+    /// Checks whether the file lacks revocations of the database. Returns the gap, or `None` if the file is complete.
+    /// `expected` is a [mark](Entry::mark) (transaction number) that the database had at an earlier time. The file may
+    /// not have the present mark yet: a transaction raises the mark at its commit, and appends to the file afterwards.
     pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
         let header = self.read_header()?;
         let newest = self.newest_mark()?;
@@ -139,13 +136,14 @@ impl Journal {
         Ok(header.is_partial.then_some(JournalGap::Partial))
     }
 
-    /// Stores the result of the last comparison with the database: a gap, or `None` if the file lacks no act.
+    /// Stores the result of the last comparison with the database: a gap, or `None` if the file is complete.
     pub(super) fn set_gap(&self, gap: Option<JournalGap>) {
         *self.gap.lock() = gap;
     }
 
     /// Returns the header for a file that must be created. If an earlier file has vanished or could not be created, the
-    /// new file gets the same name, because the database stores the mark of the journal under this name.
+    /// new file is marked as partial, and keeps the name of the journal. The database stores the mark of the journal
+    /// under this name.
     fn header_of_new_file(&self) -> Header {
         match self.known_name() {
             Some(journal) => Header { journal, is_partial: true, ..self.new.clone() },
@@ -158,12 +156,12 @@ impl Journal {
         &self.path
     }
 
-    /// Returns the number of acts (journaled changes) that are not in the file yet.
+    /// Returns the number of entries that are not in the file yet.
     pub fn pending(&self) -> u64 {
         self.pending_count.load(Ordering::Acquire)
     }
 
-    /// Tries again to write the acts (journaled changes) that are not in the file yet.
+    /// Tries again to write the entries that are not in the file yet.
     pub(super) fn write_pending(&self) {
         let pending = self.pending.lock();
         if !pending.is_empty() {
@@ -232,7 +230,7 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// Maximum number of acts in memory that cannot be written: about 15 MB.
+/// Maximum number of entries that wait in memory because the file cannot be written: about 15 MB.
 const PENDING_MAX: usize = 100_000;
 
 #[cfg(test)]

@@ -82,17 +82,16 @@ pub(crate) fn warn_of_loss(database: &Database, file: &Path) -> Result<(), NodeE
     Ok(())
 }
 
-/// Checks whether acts (journaled changes) of the database are missing in the journal, and stores the result in the
-/// [`Journal`]. `expected` is the mark that the database had at an earlier time. A mark is a number that each
-/// transaction with journaled changes raises. Returns the present mark of the database.
+/// Checks whether the journal lacks revocations of the database, and stores the result in the [`Journal`]. `expected`
+/// is the mark (transaction number) that the database had at an earlier time. Returns the present mark of the database.
 pub(super) fn find_gap(
     journal: &Journal,
     database: &Database,
     expected: u64,
 ) -> Result<u64, NodeError> {
     let gap = journal.find_gap(expected).map_err(|fault| unusable(journal.path(), fault))?;
-    // Stores no gap while acts wait in memory. These acts are not lost, because the journal will try again to write
-    // them.
+    // Stores no gap while entries wait in memory. These entries are not lost, because the journal will try again to
+    // write them.
     journal.set_gap(gap.filter(|_| journal.pending() == 0));
     let name = journal.known_name().unwrap_or_default();
     Ok(database.journal_mark(&name).map_err(database_error)?.unwrap_or(0))
@@ -116,13 +115,14 @@ pub(super) fn recover_if_older(
         journal.set_marks(true);
         return Ok(false);
     }
-    // Applies nothing while acts wait in memory, because acts that are not in the file would not be applied. A later
-    // call finds these acts in the file.
+    // Applies nothing while entries wait in memory, because they would not be applied. A later call finds them in the
+    // file.
     if journal.pending() > 0 {
         return Ok(false);
     }
-    // Records new acts without marks until the mark in the database is raised, so that they keep their order in the
-    // file. New marks would be lower than the marks of the lost acts, and would sort the new acts before the lost acts.
+    // Records new entries without marks until the mark in the database is raised, so that the entries keep their order
+    // in the file. New marks would be lower than the marks of the lost commits, and would sort the new entries before
+    // them.
     journal.set_marks(false);
     let content = file::read(journal.path()).map_err(unusable)?;
     if let Some(content) = &content {
@@ -133,7 +133,7 @@ pub(super) fn recover_if_older(
     Ok(true)
 }
 
-/// Applies the journal of a database that is older than the journal, and ends all sessions.
+/// Applies the journal to a database that is older than the journal, and ends all sessions.
 fn recover(
     path: &Path,
     content: &JournalContent,
@@ -155,10 +155,9 @@ fn recover(
 
 /// Attaches the revocation journal to the database for an operator command. Returns `None` if the journal is off.
 ///
-/// A mark is a number that the journal and the database contain. The database is older than its journal if its mark is
-/// lower than the newest mark in the journal. The command then records its revocations without marks, and does not
-/// raise the mark in the database. So the next start of a node still finds that the database is older, and applies the
-/// journal.
+/// If the database is older than its journal, the command records its revocations without marks (transaction numbers),
+/// and does not raise the mark in the database. So the next start of a node still finds that the database is older, and
+/// applies the journal.
 pub fn attach_for_command(
     settings: &DatabaseSettings,
     database: &Arc<Database>,
@@ -264,9 +263,9 @@ impl OwnJournal {
     }
 }
 
-/// Applies the acts (journaled changes) of all journals. Then raises the mark of each journal in the database to the
-/// highest mark in its file. After an interruption, the mark in the database is still lower than the mark in the file.
-/// Therefore the next start applies the journal again.
+/// Applies the changes of all journals. Then raises the mark (transaction number) of each journal in the database to
+/// the highest mark in its file. After an interruption, the mark in the database is still lower, so the next start
+/// applies the journal again.
 fn apply(
     operator: &Operator,
     database: &Database,

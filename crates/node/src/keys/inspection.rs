@@ -12,7 +12,7 @@ pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeErr
     check_each_mark(keyring, database.kek_marks().map_err(database_error)?)
 }
 
-/// Checks that the keys match these [marks](Keyring::mark), each with its key version.
+/// Checks that the keys match these key marks. A mark is a known text encrypted under one key version.
 pub(crate) fn check_each_mark(
     keyring: &Keyring,
     marks: Vec<(u32, Wrapped)>,

@@ -18,18 +18,18 @@ use crate::error::{NodeError, database_error};
 /// The result of copying the keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeksCopied {
-    /// The place that the keys were copied from.
+    /// The key provider or key file that the keys were copied from.
     pub from: String,
-    /// The new place.
+    /// The key provider or key file that the keys were copied to.
     pub to: String,
-    /// The versions of the keys that the new place has.
+    /// The versions of the keys in the new place.
     pub versions: Vec<u32>,
 }
 
 /// The result of the end of a move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MoveFinished {
-    /// The place that keeps the keys.
+    /// The key provider or key file that keeps the keys.
     pub to: String,
     /// The number of wrapped keys of other providers that were deleted.
     pub deleted: usize,

@@ -6,7 +6,8 @@ use sealpost_wallet::ProviderError;
 
 use crate::settings::KeySettings;
 
-/// The time of the last request to the key provider, and the time of the first of consecutive failed requests.
+/// The times from which a node decides whether it may keep its keys: of the last request to the key provider, and of
+/// the first of consecutive failed requests.
 pub(super) struct Recheck {
     every: Duration,
     grace: Duration,
@@ -24,9 +25,8 @@ impl Recheck {
     }
 
     /// Asks the key provider again if the interval since the last request has passed, or at the end of the grace
-    /// period. Returns false if the provider refuses. Also returns false if all requests of the grace period have
-    /// failed. The grace period begins with the first failed request, not with the last success, so it may be shorter
-    /// than the interval.
+    /// period. Returns false if the provider refuses, or if all requests of the grace period have failed. The grace
+    /// period begins with the first failed request, so it may be shorter than the interval.
     pub(super) fn may_continue(
         &mut self,
         now: Instant,

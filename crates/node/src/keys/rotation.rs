@@ -2,7 +2,7 @@
 //!
 //! A rotation can be interrupted at any time and repeated. Before a row is encrypted under a new key version, this
 //! version is on disk, in the key file or wrapped in the database. A rotation never removes an older version. Therefore
-//! all rows stay readable after an interruption, including the rows that are not re-encrypted yet.
+//! all rows stay readable after an interruption.
 
 mod key_file;
 
@@ -21,11 +21,11 @@ use super::{
 };
 use crate::error::{NodeError, database_error};
 
-/// Adds a new key version to the source of the keys and re-encrypts all rows under the new version. Blocks the thread.
+/// Adds a new key version to the source of the keys and re-encrypts all rows under the new version. Calls `progress`
+/// with the number of rows read so far. Blocks the thread.
 ///
-/// After an interrupted rotation, or after an operator has added the newest version by hand, some rows are still
-/// encrypted under an older version. In this case, adds no version, and re-encrypts these rows under the newest
-/// version. Calls `progress` with the number of rows read so far.
+/// Adds no version if some rows are still encrypted under an older version: after an interrupted rotation, or after an
+/// operator has added the newest version by hand. Then only re-encrypts these rows under the newest version.
 pub fn rotate(
     source: &KeySource,
     database: &Database,
@@ -58,9 +58,9 @@ pub fn rotate(
     operator.rewrap(&keyring, progress).map_err(NodeError::of)
 }
 
-/// Rejects a rotation while the keys are moved to another place. The new version would be missing in one of the two
-/// places. A move from or to a key file is not visible in the wrapped keys, so this function also searches the audit
-/// trail for an unfinished move.
+/// Fails while the keys are moved to another place, because the new version would be missing in one of the two places.
+/// A move from or to a key file is not visible in the wrapped keys, so this function also searches the audit trail for
+/// an unfinished move.
 fn refuse_unfinished_move(
     source: &KeySource,
     database: &Database,

@@ -115,9 +115,9 @@ impl KeySource {
         }
     }
 
-    /// Reads the key-encryption keys before the database is migrated. Creates a missing key file, like
-    /// [`Self::read_or_create`]. Returns `None` if the key provider has wrapped no key. Such a key is created only
-    /// after the migration, because a new database has no table for wrapped keys.
+    /// Reads the key-encryption keys before the database is migrated. Creates a missing key file if no key has been
+    /// used with the database. Returns `None` if the key provider has wrapped no key. A wrapped key can be created only
+    /// after the migration, because a new database has no table for it.
     pub(crate) fn read_before_migration(
         &self,
         database: &Database,
@@ -134,9 +134,9 @@ impl KeySource {
         }
     }
 
-    /// Reads the key-encryption keys for a database. If there is no key, creates a new key in a key file or wrapped by
-    /// the key provider. Fails instead if a key has been used with the database, because a new key could not decrypt
-    /// the stored secrets.
+    /// Reads the key-encryption keys for a database. If there is no key, creates one, in a key file or wrapped by the
+    /// key provider. Fails instead if a key has been used with the database, because a new key could not decrypt the
+    /// stored secrets.
     pub(crate) fn read_or_create(&self, database: &Database) -> Result<Keyring, NodeError> {
         match (self.read_for(database)?, self) {
             (Some(keyring), _) => Ok(keyring),
@@ -155,7 +155,7 @@ impl KeySource {
         }
     }
 
-    /// Rejects a database that has used keys of another source. Call only if this provider has wrapped no key of the
+    /// Fails if the database has used keys of another source. Call only if this provider has wrapped no key of the
     /// database.
     fn refuse_foreign(&self, database: &Database) -> Result<(), NodeError> {
         if !database.has_kek_mark().map_err(database_error)? {
@@ -182,8 +182,8 @@ pub(crate) fn own_keys<'k>(
     wrapped.iter().filter(|kek| kek.provider == name).collect()
 }
 
-/// Generates a key of this version, and stores it wrapped. Returns `false` and changes nothing if the database already
-/// has a wrapped key of this provider and version.
+/// Generates a key of this version, and stores it wrapped by the provider. Returns `false` and changes nothing if the
+/// database already has a wrapped key of this provider and version.
 pub(crate) fn insert_new(
     provider: &dyn KekProvider,
     version: u32,
@@ -193,8 +193,8 @@ pub(crate) fn insert_new(
     insert_wrapped(provider, &keyring, version, database)
 }
 
-/// Stores a key that this provider has wrapped. Returns `false` and changes nothing if the database already has a
-/// wrapped key of this provider and version.
+/// Wraps the key of this version with the provider, and stores the result. Returns `false` and changes nothing if the
+/// database already has a wrapped key of this provider and version.
 pub(crate) fn insert_wrapped(
     provider: &dyn KekProvider,
     keyring: &Keyring,
@@ -249,7 +249,7 @@ fn is_missing(file: &Path) -> bool {
     }
 }
 
-/// Rejects a missing key file if a key has been used with the database.
+/// Fails if the key file is missing although a key has been used with the database.
 pub(crate) fn refuse_used(file: &Path, database: &Database) -> Result<(), NodeError> {
     // Looks for the file again. Another process may have created the file and used its key since the last look-up.
     if database.has_kek_mark().map_err(database_error)? && is_missing(file) {

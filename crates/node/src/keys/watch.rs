@@ -142,8 +142,8 @@ impl KeyReader {
         Ok(())
     }
 
-    /// Adds new key versions to the keyring. Fails, like the start of a node, if a key with a [mark](Keyring::mark) in
-    /// the database is missing, or is not the key that made the mark.
+    /// Adds new key versions to the keyring. Fails, like the start of a node, if the keys that were read do not match
+    /// the key marks in the database. A mark is a known text encrypted under one key version.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         mark(&read, &self.database)?;
         let added = self.keyring.add_versions(read);

@@ -1,6 +1,7 @@
 //! Limits the number of anonymous connections. A connection is anonymous from its start, which includes the TLS
 //! handshake, until a request authenticates. It is anonymous again after a request that does not authenticate.
-//! Otherwise one account could hold any number of connections by requests that need no token.
+//! Otherwise an account could authenticate once, and then hold any number of connections by requests that need no
+//! token.
 //!
 //! If a limit is reached, a new connection closes the oldest anonymous connection. Honest clients authenticate within
 //! milliseconds, so the oldest connections are mostly silent connections of an attacker.
@@ -52,7 +53,7 @@ struct Member {
 pub(super) struct Membership {
     connections: Arc<AnonymousConnections>,
     network: IpAddr,
-    /// The key of the connection in `by_age`. `None` while the client is authenticated.
+    /// The number of the connection in `by_age`. `None` while the client is authenticated.
     number: Option<u64>,
     eviction: Arc<Eviction>,
 }
@@ -80,8 +81,8 @@ impl AnonymousConnections {
         self.members.lock().by_age.len()
     }
 
-    /// Counts a new connection as anonymous (not authenticated yet), as [`Membership::join`] does. Returns `None` for a
-    /// trusted proxy, whose connections are not limited.
+    /// Counts a new connection as anonymous (not authenticated yet), and may close the oldest anonymous connection for
+    /// it. Returns `None` for a trusted proxy, whose connections are not limited.
     pub(super) fn add(self: &Arc<Self>, peer: IpAddr) -> Option<Membership> {
         let peer = peer.to_canonical();
         if self.trusted_proxies.iter().any(|net| net.contains(&peer)) {
@@ -94,7 +95,7 @@ impl AnonymousConnections {
         Some(membership)
     }
 
-    /// Selects the connection to close before a connection from `network` is added, and returns its key in `by_age`:
+    /// Selects the connection to close before a connection from `network` is added, and returns its number:
     ///
     /// - If the limit per network is reached, the oldest connection from this network.
     /// - If the limit of all networks together is reached, the oldest connection of all.
@@ -133,9 +134,9 @@ impl Members {
 }
 
 impl Membership {
-    /// Counts the connection as the newest anonymous connection. If the limit of the client's address is reached,
-    /// closes the oldest connection of this address. If the total limit is reached, closes the oldest connection of
-    /// all. Returns false and changes nothing if the connection is counted already.
+    /// Counts the connection as the newest anonymous connection. Closes the oldest connection of the client's address
+    /// if the limit per address is reached, or the oldest connection of all if the total limit is reached. Returns
+    /// false and changes nothing if the connection is counted already.
     pub(super) fn join(&mut self) -> bool {
         if self.number.is_some() {
             return false;

@@ -4,8 +4,8 @@
 //! - Limits the received bytes that are not processed yet.
 //! - Closes the connection if a newer connection evicts it.
 //!
-//! Without the limit, the HTTP library would buffer 128 KiB of an unfinished request head. It would buffer even more of
-//! a body that the handler has not consumed.
+//! Without the limit, the HTTP library would buffer 128 KiB of an unfinished request head, and even more of a body that
+//! the handler has not consumed.
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +47,7 @@ pub(super) struct ClientStream<S> {
     /// Number of bytes that were passed to the HTTP library since the last progress. Progress means that a request
     /// began, a part of a body was consumed, or a byte of a response was written.
     waiting: usize,
-    /// Whether reading has paused once since the last progress. The pause lets the HTTP library parse all waiting
+    /// True if reading has paused once since `waiting` was reset. The pause lets the HTTP library parse all waiting
     /// bytes.
     has_yielded: bool,
     /// Whether a response cannot be written now, because the client does not read.
@@ -240,9 +240,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         count > 0
     }
 
-    /// Passes the bytes of the current request to the HTTP library: leaves them in `buf`, and moves the other bytes to
-    /// `held`. `count` is the number of bytes at the end of `buf` that were just received. Returns false if no byte was
-    /// passed on.
+    /// Divides the last `count` bytes of `buf`, which were just received. The bytes of the current request stay in
+    /// `buf` for the HTTP library. The other bytes move to `held`. Returns false if no byte stays.
     fn pass_received(&mut self, buf: &mut ReadBuf<'_>, count: usize) -> bool {
         let start = buf.filled().len().saturating_sub(count);
         let received = buf.filled_mut().get_mut(start..).unwrap_or_default();
@@ -309,8 +308,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Writes the rest of the last response, and discards further input. Finally completes with no bytes read, so that
-    /// the HTTP library sees the end of the input.
+    /// Ends the connection: writes the rest of the last response, and discards further input. Then completes with no
+    /// bytes read, so that the HTTP library sees the end of the input.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             match &mut self.ending {
@@ -338,7 +337,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
     }
 
     /// Replaces `response`, an error response without a body that the HTTP library has created without a handler.
-    /// Writes an error response with a body instead. Then completes with the length of `response`.
+    /// Writes an error response with a body, and then completes as if `response` was written.
     fn poll_replace(&mut self, cx: &mut Context<'_>, response: &[u8]) -> Poll<io::Result<usize>> {
         let is_timeout = response.get(..12).is_some_and(|line| line.ends_with(b" 408"));
         self.refuse(if is_timeout {
@@ -435,6 +434,6 @@ const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of body bytes that were read from the socket and not yet consumed by a handler. The largest HTML form
 /// must fit, because the web pages do not report consumed bytes.
 const BODY_WAITING_MAX: usize = 32 * 1024;
-/// Maximum number of bytes of a WebSocket that were read and not yet consumed as a frame. The largest frame that a relay
-/// accepts must fit with its head: 65,536 and 14 bytes.
+/// Maximum number of bytes of a WebSocket that were read and not yet consumed as a frame. The largest frame that a
+/// relay accepts must fit with its head: 65,536 and 14 bytes.
 const FRAME_WAITING_MAX: usize = 65_550;

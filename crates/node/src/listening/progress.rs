@@ -1,8 +1,7 @@
 //! Closes connections to which no response byte was written within the timeout.
 //!
-//! The deadlines of the HTTP library cover only the first request head and idle connections. Without this module, a
-//! client could hold a connection permanently: it could send a second request with an endless head, or never read its
-//! response.
+//! The HTTP library has deadlines only for the first request head and for idle connections. Without this module, a
+//! client could hold a connection permanently: by a second, endless head, or by never reading its response.
 
 use std::{
     io::{self, IoSlice},

@@ -1,7 +1,7 @@
 //! Finds the ends of the requests on a connection, so that the HTTP library gets one request at a time.
 //!
 //! The HTTP library parses pipelined requests ahead. Without this module, the library would execute requests after
-//! `Connection: close`. It would also write a response by the method and the `Connection` header of the next request.
+//! `Connection: close`. It would also apply the method and the `Connection` header of the next request to a response.
 
 use sealpost_api::Problem;
 
@@ -10,10 +10,10 @@ use super::{
     request_head::{BodyFraming, RequestHead},
 };
 
-/// The current request of a connection.
+/// The current request of a connection, and the part of it that was not passed to the HTTP library yet.
 #[derive(Debug)]
 pub(super) struct RequestFraming {
-    /// The rest of the body. `None` if no byte was passed on, because the head is not complete.
+    /// The rest of the body. `None` while the head is not complete: then no byte was passed on.
     body: Option<BodyFraming>,
     is_last: bool,
 }

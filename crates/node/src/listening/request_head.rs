@@ -19,7 +19,7 @@ pub(super) struct RequestHead {
     pub(super) is_last: bool,
 }
 
-/// The part of a request body that is received next, which determines the end of the body.
+/// The rest of a request body, in the form that determines its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyFraming {
     Chunked(ChunkedBody),
@@ -30,9 +30,9 @@ pub(super) enum BodyFraming {
 }
 
 impl RequestHead {
-    /// Parses the head at the start of `bytes`. Returns `None` if the head is incomplete. If the body is not
-    /// [`BodyFraming::UntilClose`], an upgrade in the head is not supported. In this case, overwrites the values that
-    /// name the upgrade with spaces, so that the HTTP library ignores the upgrade.
+    /// Parses the head at the start of `bytes`. Returns `None` if the head is incomplete. If the head asks for a
+    /// protocol upgrade that is not supported, overwrites the header values of the upgrade with spaces, so that the
+    /// HTTP library ignores the upgrade. Only a GET without a body can upgrade, to WebSocket.
     pub(super) fn parse(bytes: &mut [u8]) -> Result<Option<Self>, Problem> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut request = Request::new(&mut headers);
@@ -172,8 +172,8 @@ impl<'a> HeadFields<'a> {
     }
 }
 
-/// Refuses a target that is not a URI, or longer than the HTTP library can parse. The HTTP library would also refuse it, but would log this fault of the client as
-/// an error of the server.
+/// Refuses a target that is not a URI, or that is longer than the HTTP library can parse. The HTTP library would log
+/// such a fault of the client as an error of the server.
 fn check_target(target: &str) -> Result<(), Problem> {
     if target.len() > TARGET_BYTES_MAX {
         let (limit, unit) = (TARGET_BYTES_MAX, "bytes of path and query");

@@ -1,4 +1,4 @@
-//! Records the progress of the response to the current request of a connection.
+//! Records the progress of responses.
 
 use std::{
     cell::Cell,
@@ -41,8 +41,8 @@ impl ResponseRecord {
     }
 }
 
-/// Wraps a service so that it updates the [`ResponseRecord`] of the connection. A request sets the stage to `Begun`.
-/// The end of the response body sets the stage to `Complete`.
+/// Wraps a service so that requests and responses update the [`ResponseRecord`] of their connection. A request sets the
+/// stage to `Begun`. The end of the response body sets the stage to `Complete`.
 pub(super) fn record_responses<I, S, B>(
     service: I,
 ) -> impl ServiceFactory<

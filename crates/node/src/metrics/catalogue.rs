@@ -199,7 +199,8 @@ mod tests {
         }
     }
 
-    /// Each node counts the receivers that it has tried itself.
+    /// Alerts must not add up the counts of several nodes, because each node counts the receivers that it has tried
+    /// itself.
     #[test]
     fn no_alert_counts_a_silent_receiver_on_several_nodes() {
         let alerts = text_of("docs/operating/alerts.yml");

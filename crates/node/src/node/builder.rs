@@ -72,8 +72,8 @@ impl NodeBuilder {
 
     /// Binds the addresses, starts all components, and serves requests. Must run inside an actix system.
     ///
-    /// With [`KeySettings::wait`] or a quorum as the key provider, waits for the provider, and meanwhile responds with
-    /// status 503 at the addresses.
+    /// With [`KeySettings::wait`], waits for the key provider, and meanwhile responds with status 503 at the addresses.
+    /// Always waits if the provider is a quorum, whose operators give the key only after the start.
     ///
     /// [`KeySettings::wait`]: crate::settings::KeySettings::wait
     pub async fn start(self) -> Result<Node, NodeError> {
@@ -188,8 +188,8 @@ fn api_state(settings: &Settings, components: &Components, base_url: &str) -> Ap
     ApiState::new(settings, sealpost, issuer, clock)
 }
 
-/// Binds an address with an accept queue of [`BACKLOG`] connections. The standard library uses 128. If a burst of
-/// connections overflows the queue, the clients connect only a second later, after a retransmission.
+/// Binds an address with an accept queue of [`BACKLOG`] connections. If a burst of connections overflows the queue, the
+/// clients connect only a second later, after a retransmission.
 fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
     let listen = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };

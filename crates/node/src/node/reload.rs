@@ -1,4 +1,4 @@
-//! Reloads the compliance circuits, the TLS certificate and the console's password file while a node runs.
+//! Reloads files of a running node.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     listening::tls::ReloadableCertificate,
 };
 
-/// Reloads the file of compliance circuits, the TLS certificate and the console's password file of a running node.
+/// Reloads three files of a running node: the compliance circuits, the TLS certificate and the console's password file.
 #[derive(Clone)]
 pub struct Reloader {
     pub(super) circuits: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Reads the three files again. If a file is invalid, logs the error and keeps the previous content in use. Blocks
+    /// Reads the three files again. If a file is invalid, logs the error and keeps its previous content in use. Blocks
     /// the thread.
     pub fn reload(&self) {
         circuits::reload(self.circuits.as_deref(), &self.sealpost);

@@ -59,7 +59,7 @@ impl NodeThread {
         self.components.is_whole()
     }
 
-    /// Returns true if the key provider has withdrawn the keys, as [`Node::has_lost_keys`] does.
+    /// Returns true if the key provider has withdrawn the keys. The process must then end: see [`Node::has_lost_keys`].
     pub fn has_lost_keys(&self) -> bool {
         self.components.has_lost_keys()
     }

@@ -81,8 +81,8 @@ impl Waiting {
 /// Adds a share to the quorum. The body of the request is the text of the share. Responds with the number of shares so
 /// far, or with status 400 if the share is rejected.
 ///
-/// Responds with status 403 to requests of web pages, because a malicious page could send forged shares. Browsers add
-/// one of the checked headers to such requests. Other programs do not send these headers.
+/// Responds with status 403 to requests of web pages, because a malicious page could send forged shares. Browsers send
+/// `Origin` or `Sec-Fetch-Site` with such requests. Other programs send neither header.
 async fn add_share(
     quorum: web::Data<Quorum>,
     request: HttpRequest,

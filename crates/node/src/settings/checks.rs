@@ -62,9 +62,9 @@ fn check_ports(settings: &Settings) -> Result<(), NodeError> {
     )
 }
 
-/// Rejects zero for settings with which a server would start, but then refuse each request, delete each envelope before
-/// its delivery, send requests to its key provider without a pause, or keep no revocations in its journal. Lifetimes,
-/// such as that of a session, may be zero: the session then ends at once.
+/// Rejects zero for settings with which a server would start, but not work. For example, the server would refuse each
+/// request, or delete each envelope before its delivery. Lifetimes, such as that of a session, may be zero: the session
+/// then ends at once.
 fn check_zeros(settings: &Settings) -> Result<(), NodeError> {
     let Settings { database, http, api, service, keys, journal_retention, .. } = settings;
     let settings = [

@@ -47,7 +47,7 @@ impl WitnessState {
         &self.keys
     }
 
-    /// Returns the checkpoint of a log that was cosigned last; `None` if there is none.
+    /// Returns the last cosigned checkpoint of a log; `None` if there is none.
     pub(super) fn last(&self, origin: &str) -> Result<Option<Checkpoint>, NodeError> {
         let file = self.file(origin);
         let text = match regular_file::read_text(&file, NOTE_BYTES_MAX) {

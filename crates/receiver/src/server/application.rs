@@ -16,8 +16,7 @@ use tokio::net::lookup_host;
 use crate::error::ReceiverError;
 
 /// Checks the URL of the application. Fails if the URL does not lead to this machine, or leads to the listener itself.
-/// `own` is the address of the listener, or `None` if requests arrive over a relay (an outgoing connection to the
-/// service).
+/// `own` is the address of the listener; `None` for a relay, which has no listener.
 pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<(), ReceiverError> {
     let host = host_of(url);
     let is_localhost = is_localhost(host);

@@ -26,8 +26,8 @@ pub(super) struct Forwarder {
     time_limit: Duration,
 }
 
-/// The response to the sender of a forwarded request: the response of the application, or status 502 or 504 if the
-/// application does not respond.
+/// The response to the sender of a forwarded request: the response of the application, or status 502 or 504 without
+/// one.
 #[derive(Debug)]
 pub struct ForwardedResponse {
     /// The status of the response to the sender.

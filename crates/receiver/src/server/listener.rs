@@ -50,8 +50,8 @@ impl ListenerOptions {
 }
 
 impl Listener {
-    /// Binds the listening address. Fails if the address is not free. Also fails if the URL of the application does not
-    /// lead to this machine, or leads to the listening address.
+    /// Binds the listening address. Fails if the address is not free. Also fails if the URL of the application leads to
+    /// another machine or to the listening address.
     pub fn bind(options: ListenerOptions) -> Result<Self, ReceiverError> {
         let bound = TcpListener::bind(options.listen)
             .and_then(|socket| socket.local_addr().map(|address| (socket, address)));

@@ -1,5 +1,4 @@
-//! Handles requests that arrive over a relay (a WebSocket that the receiver opens to the service), and not at the HTTP
-//! server of a listener.
+//! Handles requests that arrive over a relay: a WebSocket that the receiver opens to the service.
 
 use std::{
     sync::Arc,

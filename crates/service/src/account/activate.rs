@@ -64,18 +64,18 @@ pub struct Activated {
     pub recovery_code: Option<String>,
 }
 
-/// The hash of an invite's secret. The secret is well-formed, but the database may have no valid invite with this hash.
+/// The hash of the secret of a well-formed invite. The invite may be unknown or no longer valid.
 pub struct NeededInvite(TokenHash);
 
 impl Accounts {
-    /// Checks the form of an invite and returns the hash of its secret, or `None` if sign-up needs no invite. Refuses a
-    /// missing or malformed invite, and every request if sign-up is closed. Does not read the database.
+    /// Returns the hash of an invite's secret, or `None` if sign-up needs no invite. Refuses a missing or malformed
+    /// invite. Refuses every request if sign-up is closed. Does not read the database.
     pub fn needed_invite(&self, invite: Option<&str>) -> Result<Option<NeededInvite>, Refusal> {
         Ok(check_sign_up(self.core.settings.activation, invite)?.map(NeededInvite))
     }
 
-    /// Verifies an invite, without counting a use. Refuses an unknown, expired, revoked or used-up invite. The
-    /// transaction of the activation verifies the invite again.
+    /// Refuses an unknown, expired, revoked or used-up invite. Counts no use of the invite. The transaction of the
+    /// activation verifies the invite again.
     pub async fn verify_invite(&self, NeededInvite(secret): NeededInvite) -> Result<(), Error> {
         let verify = move |core: &Arc<Core>| {
             let now = core.clock.now();
@@ -90,7 +90,7 @@ impl Accounts {
     ///
     /// - a session that has ended,
     /// - a handle that the account may not use,
-    /// - a key above the account's maximum number of keys,
+    /// - another key, if the account has the maximum number of keys,
     /// - a new account without an invite, if sign-up needs one.
     pub async fn activate(
         &self,
@@ -169,8 +169,8 @@ fn create_identity(
     })
 }
 
-/// Checks the form of an invite and returns the hash of its secret, or `None` if sign-up needs no invite. The
-/// transaction of the activation checks later if the invite is active.
+/// Returns the hash of an invite's secret, or `None` if sign-up needs no invite. Checks only the form of the invite,
+/// not that it is active.
 fn check_sign_up(
     activation: Activation,
     invite: Option<&str>,
@@ -269,11 +269,11 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
     Ok(())
 }
 
-/// Refuses a handle that the account may not use for a new key:
+/// Refuses a handle that the account may not use for a new key. A handle is allowed in two cases:
 ///
-/// - A handle that is assigned to a key must belong to a revoked key of the same account.
-/// - A free handle must not look like an id or a secret, must not be reserved, and must not have belonged to an erased
-///   account. The account must also be below its maximum number of handles of revoked keys.
+/// - It belongs to a revoked key of the same account.
+/// - It is free, does not look like an id or a secret, is not reserved, and did not belong to an erased account. The
+///   account must also have fewer handles of revoked keys than the maximum.
 fn check_handle(
     core: &Core,
     tx: &mut Transaction,

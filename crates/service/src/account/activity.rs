@@ -30,8 +30,7 @@ use crate::{
     webhooks::cursor::CursorFault,
 };
 
-/// The origin of an act: the account, the author and the address of the client. An act is an action on an account, such
-/// as a login or the revocation of a key.
+/// The origin of an action on an account, such as a login: the account, the author and the address of the client.
 #[derive(Debug, Clone)]
 pub(crate) struct ActOrigin {
     pub(crate) account_id: AccountId,
@@ -78,7 +77,7 @@ impl Caller {
 /// that entries with the same time keep their order.
 static RECORDED: AtomicU16 = AtomicU16::new(0);
 
-/// Stores an entry about an act in the activity log. Must be called in the transaction that performs the act.
+/// Stores an entry about an action in the account's activity log. Must be called in the transaction of the action.
 pub(crate) fn record(
     tx: &mut Transaction,
     now: Timestamp,
@@ -87,8 +86,8 @@ pub(crate) fn record(
     detail: Option<String>,
 ) -> Result<(), StoreError> {
     let mut random: [u8; 10] = random().map_err(|error| StoreError::Unavailable(error.into()))?;
-    // Lists sort entries by id, and an id begins with the time in milliseconds. `number` follows the time, and keeps
-    // the order of entries that have the same time.
+    // Lists sort entries by id. An id begins with the time in milliseconds. `number` follows, and orders entries with
+    // the same time.
     let number = RECORDED.fetch_add(1, Ordering::Relaxed);
     let [high, low, ..] = &mut random;
     [*high, *low] = number.to_be_bytes();
@@ -158,10 +157,8 @@ impl Accounts {
         self.core.block(&self.core, list).await
     }
 
-    /// Stores an activity entry about a wrong login secret or recovery code. Stores at most [`FAILED_PER_HOUR_MAX`]
-    /// such entries for one account in an hour. Entries more than [`CLOCK_DIFFERENCE_MAX`] in the future do not count:
-    /// they come from a wrong clock, and would count until their time has passed. The commit does not wait for the
-    /// disk, so a crash may lose the entry.
+    /// Stores an activity entry about a wrong login secret or recovery code, at most [`FAILED_PER_HOUR_MAX`] for one
+    /// account in an hour. The commit does not wait for the disk, so a crash may lose the entry.
     pub(crate) fn record_failed_login(
         &self,
         account: &AccountId,
@@ -169,6 +166,7 @@ impl Accounts {
         detail: Option<&str>,
     ) -> Result<(), StoreError> {
         let now = self.core.clock.now();
+        // Entries of the far future come from a wrong clock. They must not count until their time has passed.
         let period = now.minus(HOUR)..now.plus(CLOCK_DIFFERENCE_MAX);
         let (kind, max) = (ActivityKind::LoginFailed, FAILED_PER_HOUR_MAX);
         // Counts the stored entries before a write transaction begins. Otherwise a flood of wrong secrets would cause a
@@ -194,8 +192,8 @@ impl Accounts {
 }
 
 impl Core {
-    /// Stores an entry about an act in the activity log, with the current time. Must be called in the transaction that
-    /// performs the act.
+    /// Stores an entry with the current time in the account's activity log. Must be called in the transaction of the
+    /// action that the entry describes.
     pub(crate) fn record(
         &self,
         tx: &mut Transaction,
@@ -234,15 +232,14 @@ impl FromStr for ActivityCursor {
     }
 }
 
-/// Maximum number of activity entries of each kind for one account. If there are more, the oldest entries of the kind
-/// are deleted. Each kind has its own limit. With one common limit, the thief of a session could delete the entry about
-/// the login by performing many other actions.
+/// Maximum number of activity entries of each kind for one account. Older entries of the kind are deleted. With a
+/// common limit for all kinds, the thief of a session could delete the entry about the login by many other actions.
 const KEPT_MAX: u32 = 1000;
-/// Maximum number of activity entries about wrong login secrets and recovery codes for one account in an hour. Any
-/// client that knows the id of the account can cause such entries.
+/// Maximum number of activity entries about wrong login secrets and recovery codes for one account in an hour. The
+/// limit is needed because every client that knows the account's id can cause such entries.
 const FAILED_PER_HOUR_MAX: u32 = 10;
 const HOUR: Duration = Duration::from_hours(1);
-/// Largest difference between the clocks of two nodes at which entries of the other node count.
+/// Maximum time in the future at which an entry counts. The clock of the node that stored the entry can be ahead.
 const CLOCK_DIFFERENCE_MAX: Duration = Duration::from_mins(5);
 const LAST_FAILED: &str = "further failures of the next hour may not be recorded";
 

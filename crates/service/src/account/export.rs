@@ -36,9 +36,8 @@ pub struct ExportPosition {
     is_first: bool,
 }
 
-/// The section of the JSON object with which the next portion (piece of the text) continues. `Keys`, `Activity` and
-/// `Envelopes` are lists. The id in such a variant names the last exported row of the list; `None` is the start of the
-/// list.
+/// The section of the JSON object that the next portion of the text continues. `Keys`, `Activity` and `Envelopes` are
+/// lists. The optional id names the last exported row of the list; `None` is the start of the list.
 enum NextPart {
     Account,
     Keys(Option<ApiKeyId>),

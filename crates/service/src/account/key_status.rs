@@ -169,9 +169,9 @@ impl Accounts {
     }
 }
 
-/// Returns the key that `text` names. `text` is an API key or a handle. An API key is returned without a check that the
-/// key exists. Refuses a DID, a handle that no key has, and any other text. The refusal names `field`, the field of the
-/// request that contains `text`.
+/// Returns the key that `text` names, as an API key or as a handle. Does not check that the API key exists. Refuses a
+/// DID, a handle that no key has, and any other text. The refusal names `field`, the field of the request that contains
+/// `text`.
 pub(crate) fn find_named_key(
     reader: &mut Reader,
     field: &'static str,

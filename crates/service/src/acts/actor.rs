@@ -43,8 +43,8 @@ impl Caller {
 }
 
 impl Owner<'_> {
-    /// Returns the owner as the author of an act on a key. Does not check that the key belongs to the account, because
-    /// each act checks this.
+    /// Returns the owner as the author of acts on a key. Does not check that the account owns the key: each act checks
+    /// this.
     pub fn acting_on(&self, key: &ApiKeyId) -> Actor {
         let id = CallerId { session: self.session.token, key: *key };
         Actor::Owner(KeyOwner { id, origin: self.session.act_from(&self.source) })
@@ -79,8 +79,8 @@ impl Actor {
 
 impl Core {
     /// Runs `act` on the blocking pool. Before `act`, a short transaction checks the session of the author and the
-    /// state of the key, and counts the request of a caller. If the rate-limit cache contains a refusal for the caller,
-    /// returns this refusal without using the pool.
+    /// state of the key. It also counts the request if the author is a caller. If the rate-limit cache contains a
+    /// refusal for the caller, returns this refusal without using the pool.
     pub(crate) async fn act<S: Clone + Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         service: &S,

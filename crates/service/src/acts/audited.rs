@@ -23,7 +23,7 @@ use crate::{
 /// The reason that an operator's action was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// The key already has another handle.
+    /// The key already has a handle.
     #[error("the API key has the handle {0}: release it first")]
     HasHandle(Handle),
     /// The handle belongs to a key that is not revoked.
@@ -74,8 +74,7 @@ impl From<Abort<OperatorError>> for OperatorError {
     }
 }
 
-/// Performs the actions of one operator. All functions block the thread. The command line runs one action at a time,
-/// and the server runs actions on the blocking pool.
+/// Performs the actions of one operator. All functions block the thread, so the server calls them on the blocking pool.
 #[derive(Clone)]
 pub struct Operator {
     pub(crate) store: Arc<Database>,
@@ -84,7 +83,7 @@ pub struct Operator {
     origin: Option<OperatorOrigin>,
     /// The reason that is recorded with each action, unless the action has a reason of its own.
     reason: Option<String>,
-    /// States with the texts that they must have. Otherwise each action is refused.
+    /// States that must still have these texts. Otherwise each action is refused.
     guards: Vec<(GuardedState, String)>,
 }
 
@@ -123,8 +122,8 @@ impl Operator {
         Self { origin: Some(OperatorOrigin::Process(process)), ..self }
     }
 
-    /// Sets the address of the client that the operator uses (`None` if it is unknown), and the reason. The audit trail
-    /// records both with each action.
+    /// Sets the address of the operator's client (`None` if unknown), and the reason. The audit trail records both with
+    /// each action.
     #[must_use]
     pub fn of_client(self, client_address: Option<IpAddr>, reason: Option<String>) -> Self {
         Self { origin: Some(OperatorOrigin::Client { client_address }), reason, ..self }
@@ -136,15 +135,15 @@ impl Operator {
         Self { reason: Some(reason.to_owned()), ..self }
     }
 
-    /// Returns the present text of a state. A page puts the text into its form, for
-    /// [`if_unchanged`](Self::if_unchanged).
+    /// Returns the current text of a state. A page puts the text into its form, and passes it to
+    /// [`if_unchanged`](Self::if_unchanged) when the form is sent.
     pub fn state_text(&self, state: &GuardedState) -> Result<String, OperatorError> {
         Ok(self.store.read(|reader| state.text(reader))?)
     }
 
-    /// Returns the operator with a condition for each action: the state must still have the text `shown`, which
-    /// [`state_text`](Self::state_text) returned for the page. Otherwise the action is refused. The transaction of the
-    /// action checks the condition. An empty text is no condition.
+    /// Returns an operator whose actions are refused if the state has changed since a page showed it. `shown` is the
+    /// text that [`state_text`](Self::state_text) returned for the page; an empty text is no condition. The transaction
+    /// of each action checks the condition.
     #[must_use]
     pub fn if_unchanged(&self, state: GuardedState, shown: &str) -> Self {
         let mut operator = self.clone();
@@ -248,7 +247,7 @@ impl Author<'_> {
     }
 
     /// Stores an operator's action in the activity log of the account that the action concerns. Stores nothing for an
-    /// action of an owner, for an action that concerns no single account, and for a closed account.
+    /// action of an owner, for [`Concerned::Service`], and for a closed account.
     fn record_activity(
         &self,
         tx: &mut Transaction,
@@ -274,8 +273,8 @@ impl Author<'_> {
     }
 }
 
-/// Stores an act of an operator in the activity log of an account. Stores nothing for a closed account: the owner of a
-/// closed account cannot read the entry, and an erased account must have none.
+/// Stores an act of an operator in the activity log of an account. Stores nothing for a closed account: its owner
+/// cannot read the entry, and an erased account must have none.
 pub(super) fn record_operator_act(
     tx: &mut Transaction,
     now: Timestamp,

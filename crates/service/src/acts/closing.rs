@@ -105,8 +105,8 @@ impl Accounts {
     }
 }
 
-/// Makes an account unusable. Returns the [`Closing`] with the rows that were deleted so far, and the record for the
-/// audit trail. Returns `None` if the account does not exist.
+/// Makes an account unusable. Returns the closing with the numbers of rows that were deleted so far, and the record for
+/// the audit trail. Returns `None` if the account does not exist.
 fn begin(
     tx: &mut Transaction,
     id: &AccountId,

@@ -42,8 +42,8 @@ impl Operator {
         })
     }
 
-    /// Assigns a handle to a key. The handle may be reserved, but it must be free or belong to a revoked key. The
-    /// revoked key can be of any account. Refuses a key that is revoked or has another handle.
+    /// Assigns a handle, which may be reserved, to a key. The handle must be free or belong to a revoked key of any
+    /// account. Refuses a key that is revoked or already has a handle.
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
         if ReservedHandles::looks_like_an_id(handle) {
             return Err(OperatorError::Pointless(

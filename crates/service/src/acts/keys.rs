@@ -84,9 +84,9 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the plan with this name. Returns `None` for `enterprise`, whose limits are in `self`. Fails for an
-    /// unknown name, and for another plan if `self` contains limits. The error is the rest of a sentence that starts
-    /// with "plan", for example "must be one of …".
+    /// Returns the plan with this name, or `None` for `enterprise`, whose limits are in `self`. Fails for an unknown
+    /// name, and for another plan if `self` contains limits. The error text continues a sentence that starts with
+    /// "plan".
     pub fn plan_named(&self, name: &str) -> Result<Option<Plan>, String> {
         let fixed = match name {
             "builder" => Plan::Builder,
@@ -202,8 +202,7 @@ impl Operator {
             let query = FactsQuery { callers: vec![*id], ..FactsQuery::default() };
             if let Some(usage) = tx.lock_facts(&query)?.usage.get(id) {
                 // A threshold is a percentage of a limit. If the limit becomes smaller, the current usage can reach a
-                // threshold without a new request. Therefore this transaction stores the event about a reached
-                // threshold.
+                // threshold without a new request. Therefore this transaction stores the event.
                 let before = (&Terms::new(&key.plan), usage);
                 let after = (&Terms::new(&plan), usage);
                 let thresholds = reached_thresholds(id, before, after, now);

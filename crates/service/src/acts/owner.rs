@@ -60,8 +60,9 @@ impl Owner<'_> {
         core.block(core, move |core| is_confirmed(core, &session)).await
     }
 
-    /// Confirms the owner. Needs the login secret, unless the secret was given within the last five minutes. The inner
-    /// error means that the secret is missing or wrong. Refuses a session that has ended.
+    /// Checks that the client of the session knows the login secret. `login_secret` may be `None` if the secret was
+    /// given in this session within the last five minutes. The inner error means that the secret is missing or wrong.
+    /// Refuses a session that has ended.
     pub async fn confirm(
         &self,
         login_secret: Option<String>,
@@ -86,8 +87,8 @@ impl ProvenOwner {
             return Err(NO_SESSION.into());
         }
         let OwnerProof::Secret(login_secret) = &self.proof else {
-            // [`Owner::confirm`] has already checked the age of the confirmation. The confirmation is gone if another
-            // session has replaced the secrets since then.
+            // [`Owner::confirm`] has already checked the age of the confirmation. Another session deletes the
+            // confirmation if it replaces the secrets.
             let is_confirmed = tx.session_confirmed_at(token)?.is_some();
             return if is_confirmed { Ok(()) } else { Err(NO_SESSION.into()) };
         };

@@ -77,8 +77,8 @@ impl Accounts {
         self.core.act(self, actor, Purpose::Manage, block).await
     }
 
-    /// Changes the policy of a key. If the change chooses [`AcceptPolicy::Contacts`], first collects the contacts (the
-    /// keys to which the key has sent messages).
+    /// Changes the policy of a key. If the change chooses [`AcceptPolicy::Contacts`], first collects the contacts of
+    /// the key.
     fn set_policy_blocking(
         &self,
         actor: &Actor,
@@ -102,9 +102,9 @@ impl Accounts {
         Ok(policy.into())
     }
 
-    /// Applies a change, and returns the new policy. A change to [`AcceptPolicy::Contacts`] is refused with
-    /// [`Refusal::Unavailable`] if the key no longer records the recipients of its messages as contacts. In that case
-    /// another request has changed the policy since the contacts were collected.
+    /// Applies a change, and returns the new policy. Returns [`Refusal::Unavailable`] for a change to
+    /// [`AcceptPolicy::Contacts`] if the key does not record contacts: another request has stopped the recording since
+    /// the contacts were collected.
     fn change_policy(
         &self,
         tx: &mut Transaction,
@@ -123,7 +123,7 @@ impl Accounts {
 }
 
 /// Locks the usage row of a key until the transaction ends. Requests that send messages with the key, and other changes
-/// of the key, wait for the lock. Refuses a key that is not active.
+/// of the key, wait meanwhile. Refuses a key that is not active.
 pub(super) fn lock_active_key(tx: &mut Transaction, key: &ApiKeyId) -> Result<(), Abort> {
     let facts = tx.lock_facts(&FactsQuery { callers: vec![*key], ..FactsQuery::default() })?;
     let status = facts.keys.get(key).map_or(KeyStatus::Revoked, |key| key.status);

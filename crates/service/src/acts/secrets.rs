@@ -31,8 +31,8 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Refuses a malformed account id or recovery code. Such a request is refused without a database look-up, so rate
-    /// limits need not count it.
+    /// Refuses a malformed account id or recovery code, without a database look-up. Rate limits need not count such a
+    /// request.
     pub fn check(&self) -> Result<(), Refusal> {
         self.parse().map(drop)
     }
@@ -69,9 +69,9 @@ impl Accounts {
         self.core.block(self, move |accounts| accounts.replace_secrets_blocking(&owner)).await
     }
 
-    /// Verifies the login secret that a request with a session contains. Records a wrong secret in the activity of the
-    /// account. The recorded entry contains `attempted`: the action that needs the secret. The transaction of this
-    /// action verifies the secret again on the locked account.
+    /// Verifies the login secret in a request with a session. Records a wrong secret in the activity of the account,
+    /// with `attempted`, the name of the action that needs the secret. The transaction of this action verifies the
+    /// secret again.
     pub async fn verify_login_secret(
         &self,
         session: &AccountSession,
@@ -107,8 +107,9 @@ impl Accounts {
         Ok(account_id)
     }
 
-    /// Replaces the login secret and the recovery code. Refuses a wrong account id or recovery code, and records a
-    /// wrong code in the activity of the account. Ends all sessions and API tokens of the account.
+    /// Replaces the login secret and the recovery code of an account whose recovery code is given. Ends all sessions
+    /// and API tokens of the account. Refuses a wrong account id or recovery code. Records a wrong code in the activity
+    /// of the account.
     pub async fn recover(
         &self,
         recovery: Recovery,

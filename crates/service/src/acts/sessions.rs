@@ -28,15 +28,14 @@ pub struct Login {
     pub account_id: String,
     /// The newest login secret of the account.
     pub login_secret: String,
-    /// True for a login on the dashboard. Such a login also confirms the session: for five minutes, the dashboard does
-    /// not ask for the login secret again. Other logins do not confirm the session. Otherwise, the thief of a session
-    /// token could act without the login secret.
+    /// True for a login on the dashboard. It also confirms the session: for five minutes, the dashboard does not ask
+    /// for the login secret again. Other logins do not confirm the session, so the thief of a session token also needs
+    /// the login secret.
     pub on_dashboard: bool,
 }
 
 impl Login {
-    /// Refuses a malformed account id or secret. Such a login is refused without a database look-up, so rate limits
-    /// need not count it.
+    /// Refuses a malformed account id or secret, without a database look-up. Rate limits need not count such a login.
     pub fn check(&self) -> Result<(), Refusal> {
         self.parse().map(drop)
     }
@@ -93,8 +92,7 @@ impl Accounts {
         Ok(account_id)
     }
 
-    /// Creates a session. An unknown account and a wrong secret get the same error. Both errors are returned before a
-    /// transaction begins.
+    /// Creates a session. An unknown account and a wrong secret get the same error.
     pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
         self.core.block(self, move |accounts| accounts.begin_session(&login, &source)).await
     }

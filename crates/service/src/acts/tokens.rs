@@ -109,8 +109,8 @@ impl From<ApiToken> for ApiTokenView {
 }
 
 impl Accounts {
-    /// Creates an API token for a key of the owner's account. Refuses an unknown or revoked key, and a token above the
-    /// maximum number of the account.
+    /// Creates an API token for a key of the owner's account. Refuses an unknown or revoked key. Also refuses if the
+    /// account has the maximum number of tokens.
     pub async fn create_api_token(
         &self,
         owner: ProvenOwner,
@@ -177,7 +177,7 @@ impl Accounts {
         let list = move |core: &Arc<Core>| {
             let now = core.clock.now();
             let tokens = core.store.read(|reader| reader.api_tokens_of(&account_id, now))?;
-            // Adds the uses that this node has queued. Storing them here would write the uses of all accounts.
+            // Adds the uses that this node has queued. Storing them now would store the uses of all accounts.
             let view = |mut token: ApiToken| {
                 let queued = core.bearer_uses.queued(&BearerHash::ApiToken(token.token));
                 token.last_used_at = token.last_used_at.max(queued);

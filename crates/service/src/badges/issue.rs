@@ -159,11 +159,11 @@ impl Badges {
     }
 }
 
-/// The parts of a badge that are created before the transaction.
+/// The parts of a badge that are created before the transaction begins.
 struct Draft {
     id: [u8; 10],
-    /// Random numbers, each of which selects a position in a status list (public list of revoked badges). The badge
-    /// gets the first free position.
+    /// Random numbers, each for a position in a status list (public list of revoked badges). The badge gets the first
+    /// free position.
     draws: Vec<u32>,
     /// The subject of the credential: a URN of the key, or the DID of the key if the request asks for the DID.
     subject: String,

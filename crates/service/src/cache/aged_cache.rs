@@ -1,5 +1,4 @@
-//! Caches public values, each for a fixed time. Without the cache, each request of any client would make the service
-//! read or sign the value again.
+//! Caches public values, each for a fixed time, so that not every request reads or signs its value again.
 
 use std::{hash::Hash, sync::Arc, time::Duration};
 

@@ -1,7 +1,8 @@
 //! A bounded concurrent map that evicts unused entries.
 //!
-//! Each send reads such maps several times, so a read must be cheap. A read only sets a flag on the entry, without a
-//! clock or an ordered list. [`BoundedCache::evict_unused`] runs periodically and removes the entries without the flag.
+//! Each send reads several of these maps, so a read must be cheap. It only sets a flag of the entry, without a clock or
+//! an ordered list. [`BoundedCache::evict_unused`], which runs periodically, removes the entries without the flag and
+//! clears all flags.
 
 use std::{
     hash::Hash,

@@ -15,7 +15,7 @@ pub(crate) struct CachedKey {
     /// The encrypted root: the secret from which all keys of the identity are derived. `None` if the key is revoked. A
     /// cached `None` cannot become outdated, because a revocation is permanent.
     root: Option<Wrapped>,
-    /// The decrypted secrets. Decrypted at the first use, because most requests only need the account of the key.
+    /// The decrypted secrets. Empty until the first use, because most requests only need the account of the key.
     material: OnceLock<KeyMaterial>,
 }
 
@@ -38,7 +38,7 @@ impl CachedKey {
     }
 
     /// Returns the decrypted secrets, or `None` for a revoked key. Fails if the DID that is derived from the secrets
-    /// differs from the stored DID. If two threads make the first call at the same time, both may decrypt.
+    /// differs from the stored DID.
     pub(crate) fn material(
         &self,
         keyring: &Keyring,

@@ -1,10 +1,14 @@
 //! Caches the secrets of channels. A channel is one key encapsulation that many envelopes from a sender to a recipient
-//! share. A node caches the sender's secret of each channel that the node began, and the recipient's secret of each
-//! channel whose envelopes the node opened.
+//! share. A node caches the sender's secret of each channel that it began, and the recipient's secret of each channel
+//! whose envelopes it opened.
 //!
-//! These secrets exist only in memory. They are wiped after the lifetime of the channel, when the key of either party
-//! is no longer active, and when the service stops. The sender's secret is also wiped after the last envelope, and when
-//! the sealing key of either party changes.
+//! These secrets exist only in memory. They are wiped:
+//!
+//! - at the end of the channel's lifetime
+//! - when the key of the sender or the recipient is no longer active
+//! - when the service stops
+//!
+//! The sender's secret is also wiped after the last envelope, and when the sealing key of sender or recipient changes.
 
 use std::sync::Arc;
 
@@ -32,10 +36,11 @@ pub(crate) struct ChannelCache {
 /// The sender's side of a channel, with the secret that seals envelopes.
 pub(crate) struct OpenChannel {
     sender: ChannelSender,
-    /// The version of the sender's own sealing key at the time when the channel began.
+    /// The version of the sender's own sealing key when the channel began. If the version changes, the channel is not
+    /// used.
     sender_version: u32,
-    /// The database row of the channel. Each envelope carries the row to the database, which stores it only once. The
-    /// channel cannot remember that the row is stored: after a failover that lost data, the row may be missing again.
+    /// The database row of the channel. Each envelope carries the row to the database, which stores it if it is
+    /// missing. No flag records that the row is stored, because a failover that loses data can remove the row.
     row: Arc<Channel>,
 }
 
@@ -66,9 +71,8 @@ impl ChannelCache {
     }
 
     /// Seals a message under the current channel from sender to recipient, and returns the envelope with its channel.
-    /// Begins a new channel if no channel is cached, or if a sealing key of either party has changed since the cached
-    /// channel began. Fails with [`WalletError::ChannelExhausted`] if concurrent sends use up the envelopes of the
-    /// channel in all [`TRIES_MAX`] tries.
+    /// Begins a new channel if none is cached, or if a sealing key of either party has changed. Fails with
+    /// [`WalletError::ChannelExhausted`] if concurrent sends use up the channel in each of [`TRIES_MAX`] tries.
     pub(crate) fn seal(
         &self,
         draft: &EnvelopeDraft,
@@ -133,10 +137,10 @@ impl ChannelCache {
         self.accepted.remove_party(key);
     }
 
-    /// Wipes the cached channels that do not fit `snapshot`, the current state of a key:
+    /// Wipes the cached channels that `snapshot`, the current state of a key, makes invalid:
     ///
-    /// - The key is not active: wipes all channels of the key.
-    /// - The key is active: wipes the channels for sending that were begun with another version of its sealing key.
+    /// - If the key is not active: all channels of the key.
+    /// - If the key is active: the channels for sending that began with another version of its sealing key.
     pub(super) fn end_outdated(&self, snapshot: &KeySnapshot) {
         if snapshot.status == KeyStatus::Active {
             self.open.remove_party_where(&snapshot.id, |pair, channel| {

@@ -101,8 +101,8 @@ impl KeyCache {
         self.handle_metrics.count(self.handles.get(handle))
     }
 
-    /// Caches a bearer token. If the token is cached already, first copies the last use from the cache entry to
-    /// `bearer`. Otherwise the next request would record a second use in the same hour.
+    /// Caches a bearer token. If the token is cached already, its last use is kept and copied to `bearer`, so that no
+    /// second use is recorded in the same hour.
     pub(super) fn insert_bearer(&self, bearer: &mut Bearer) {
         if let Some(cached) = self.sessions.get(&bearer.hash) {
             bearer.last_use = cached.last_use;
@@ -137,9 +137,8 @@ impl KeyCache {
         ]
     }
 
-    /// Removes the entry of a key if the entry contains a root (the secret of the identity). An entry without a root
-    /// stays, because it records that the key is revoked. A revocation is permanent, so such an entry stays correct and
-    /// saves look-ups.
+    /// Removes a key that has a root (the secret of the identity) from the cache. A cached key without a root is
+    /// revoked. It stays, because a revocation is permanent, and the entry saves look-ups.
     fn remove_root(&self, key: &ApiKeyId) {
         self.keys.remove_if(key, |key| key.has_root());
     }
@@ -161,12 +160,12 @@ fn is_outdated(key: &CachedKey, now: &KeySnapshot) -> bool {
 /// An event after which cached data is wrong, or must no longer stay in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CacheEvent<'a> {
-    /// All sessions of an account ended on this node. The cached API tokens of the account are removed too, because
+    /// This node has ended all sessions of an account. The cached API tokens of the account are removed too, because
     /// they may have ended as well.
     AccountLoggedOut(&'a AccountId),
     /// A transaction found that a key is not active.
     KeyInactive { key: &'a ApiKeyId, status: KeyStatus },
-    /// The owner revoked a key on this node.
+    /// The owner has revoked a key through this node.
     KeyRevoked(&'a ApiKeyId),
     /// The periodic review has read the current state of a key from the database.
     KeyReviewed(&'a KeySnapshot),
@@ -177,11 +176,11 @@ pub(crate) enum CacheEvent<'a> {
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
     /// The clock has reached this time. Channel secrets after their lifetime must be wiped.
     SecretsExpired(Timestamp),
-    /// A session or an API token ended on this node, or was found to have ended elsewhere.
+    /// A session or an API token has ended, through this node or another one.
     SessionEnded(&'a TokenHash),
     /// The service stops. All channel secrets must be wiped, and no new channel secret may be cached.
     Stopped,
-    /// The eviction interval has passed. Entries that were not read since the last such event must be removed.
+    /// The eviction interval has passed. Entries that were not read since the last `UnusedEvicted` must be removed.
     UnusedEvicted,
 }
 

@@ -89,8 +89,8 @@ impl Core {
             .inspect_err(|error| self.report_mismatch(&key.id, *error))
     }
 
-    /// Returns the DID of a key, derived from the secret root of its identity to prove that the stored DID is correct.
-    /// Fails if the two DIDs differ. A revoked key has no root, so its stored DID is returned.
+    /// Returns the DID of a key. Derives it from the root, the secret of the identity, to prove that the stored DID is
+    /// correct, and fails if the stored DID differs. A revoked key has no root, so its stored DID is returned.
     pub(crate) fn proven_did(&self, key: &ApiKey) -> Result<Did, WalletError> {
         let Some(root) = &key.root else { return Ok(key.did.clone()) };
         let cached = self.cache.key(&key.id);
@@ -116,8 +116,8 @@ impl Core {
         }
     }
 
-    /// Compares the cached keys that have secrets in memory with the database. Removes cached data that a change of a
-    /// key has made wrong. Blocks the thread.
+    /// Finds the keys that another node or an operator has changed: compares the cached keys that have secrets with the
+    /// database, and removes outdated data. Blocks the thread.
     pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
         for page in self.cache.keys_with_secrets().chunks(PAGE) {
             // Each page holds a database connection only briefly, because requests that send messages need connections

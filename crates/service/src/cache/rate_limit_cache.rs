@@ -1,10 +1,8 @@
-//! Caches rate-limit refusals.
-//!
-//! Without this cache, each request of a client over its limit would need a transaction. This transaction would lock
-//! the usage row of the key, and all requests that send messages with this key would wait for the lock.
+//! Caches rate-limit refusals, so that a client over its limit does not cause a transaction for each request. The
+//! transaction would lock the usage row of the key, and all sends with this key would wait for the lock.
 //!
 //! Only refusals by the limits per minute and per day are cached. An entry applies to one pair of session and API key.
-//! The entry is created after a transaction has authenticated this pair, so the cache needs no further authentication.
+//! A transaction authenticates the pair before the entry is created, so the cache need not authenticate it again.
 
 use std::time::Duration;
 
@@ -68,7 +66,7 @@ impl RateLimitCache {
     }
 }
 
-/// Maximum age of a cached refusal. During this time, a client over its limit may still get status 429 although another
-/// node has ended its session, revoked its key or changed its plan. One second is enough: each such client then causes
-/// at most one transaction a second.
+/// Maximum age of a cached refusal. During this time, a client over its limit can get status 429 although another node
+/// has ended its session, revoked its key or changed its plan. With one second, each client over its limit causes at
+/// most one transaction a second.
 const CACHED_FOR: Duration = Duration::from_secs(1);

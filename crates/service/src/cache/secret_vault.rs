@@ -31,7 +31,7 @@ struct Entries<K, V> {
     max: usize,
     last_number: u64,
     by_key: HashMap<K, Entry<V>>,
-    /// The keys of `by_key`, sorted by the number that each entry got at its insertion.
+    /// The keys of `by_key` in the order of their insertion, to find the oldest entry.
     by_number: BTreeMap<u64, K>,
     by_party: HashMap<ApiKeyId, HashSet<K>>,
 }
@@ -65,8 +65,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Some(Arc::clone(&entry.value))
     }
 
-    /// Returns the value that is stored under `key`, if the value has not expired and `fits` returns true for it.
-    /// Otherwise stores `value` under `key` and returns `value`. A closed vault stores nothing, and returns `value`.
+    /// Stores `value` under `key` and returns it. If an unexpired value is stored already and `fits` returns true for
+    /// it, returns the stored value instead, so that concurrent callers share one value. A closed vault stores nothing.
     pub(super) fn share(
         &self,
         key: K,
@@ -138,8 +138,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         entries.by_party.clear();
     }
 
-    /// Returns true if a value that was inserted at `since` has expired. If the clock was set back, `since` can be in
-    /// the future. A value also counts as expired if `since` is at least one lifetime in the future.
+    /// Returns true if a value has expired: `now` and `since`, the time of its insertion, differ by at least one
+    /// lifetime. If the clock was set back, `since` can be later than `now`.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
     }

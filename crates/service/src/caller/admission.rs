@@ -1,8 +1,7 @@
 //! Decides if an authenticated request is admitted. Checks the session, the API key, governance (blocks by operators)
 //! and the rate limits, in the order of the API contract.
 //!
-//! Decides only on rows that the transaction has already locked, without access to the database or the clock. Every
-//! authenticated request passes this check, alone or together with other requests that share its transaction.
+//! Uses only rows that the transaction of the request has read and locked, without access to the database or the clock.
 
 use sealpost_domain::{
     Code, KeyStatus, Plan, Refusal, Timestamp, Usage,
@@ -18,8 +17,8 @@ use crate::error::Error;
 pub enum Purpose {
     /// Opens an envelope, registers a webhook or issues a badge. Governance can block such a request.
     Execute,
-    /// Lists webhooks or their deliveries, or deletes a webhook. Governance cannot block such a request. The owner of
-    /// the account may send such a request even if the key is not active; a caller of the API may not.
+    /// Lists webhooks or their deliveries, or deletes a webhook. Governance cannot block such a request. If the key is
+    /// not active, the owner of the account may still send such a request, but a caller of the API may not.
     Inspect,
     /// Any other request, such as a query or a change of webhooks. Governance cannot block such a request.
     Manage,

@@ -25,12 +25,11 @@ use crate::{
 impl Sealpost {
     /// Authenticates a request that acts as an API key, with a session token or an API token.
     ///
-    /// Accepts cached data, because the transaction of each request checks token and key again. Refuses unknown tokens
-    /// and keys of other accounts without a transaction, so callers of other accounts never lock rows of a key.
+    /// Accepts cached data, because the transaction of the request checks token and key again. Refuses unknown tokens
+    /// and keys of other accounts without a transaction, so that these requests never lock rows of a key.
     ///
-    /// If the key or the scope is refused and the token came from the cache, first reads the token from the database.
-    /// If the token has ended, refuses the token instead. The holder of an ended token therefore learns nothing about
-    /// keys.
+    /// The holder of an ended token must learn nothing about keys. Therefore a cached token is read from the database
+    /// before a refusal because of the key or the scope. If the token has ended, the token is refused instead.
     pub async fn authenticate(
         &self,
         credentials: &Credentials,
@@ -73,8 +72,8 @@ impl Sealpost {
         Ok(AccountSession { token: bearer.hash, account_id: bearer.account_id })
     }
 
-    /// Authenticates the owner. Reads the session from the database, because the pages of the dashboard run no
-    /// transaction that would check the session again.
+    /// Authenticates the owner of an account for the dashboard. Reads the session from the database, because the pages
+    /// of the dashboard run no transaction that checks the session again.
     pub async fn owner(&self, token: &str, source: RequestSource) -> Result<Owner<'_>, Error> {
         let session = self.authenticate_session(Some(token)).await?;
         Ok(Owner { accounts: &self.accounts, session, source })
@@ -88,9 +87,9 @@ impl Sealpost {
         Ok(self.bearer(hash_token(token)?).await?.account_id)
     }
 
-    /// Returns the account of a session and the hash of its token, from the cache if possible. Refuses API tokens,
-    /// because an API token must not use up the limit of requests that only sessions may send. Like the result of
-    /// [`Sealpost::account_of`], the result may only be used for limits.
+    /// Returns the account of a session and the hash of its token, from the cache if possible. A cached session may
+    /// have ended, so the result may only be used for limits. Refuses API tokens, so that they do not use up the limit
+    /// of requests that only sessions may send.
     pub async fn session_to_limit(
         &self,
         token: Option<&str>,
@@ -104,9 +103,9 @@ impl Sealpost {
         }
     }
 
-    /// Refuses a request: with `refusal` if the token is valid, and otherwise with the refusal of an invalid token. The
-    /// holder of an ended token therefore cannot find out if a key exists. Reads the token from the database again only
-    /// if the token was cached.
+    /// Returns `refusal` as error if the token is valid, and otherwise the refusal of an invalid token. The holder of
+    /// an ended token therefore cannot find out if a key exists. Reads the token from the database again only if it
+    /// came from the cache.
     async fn refuse_bearer(
         &self,
         token: BearerHash,
@@ -119,8 +118,8 @@ impl Sealpost {
         Err(refusal.into())
     }
 
-    /// Returns the token with this hash, from the cache if possible. Refuses an unknown or expired token. A cached
-    /// token may have been ended by another node.
+    /// Returns the token with this hash, from the cache if possible. Refuses an unknown or expired token. Another node
+    /// may have ended a cached token.
     async fn bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
         match self.cached_bearer(token)? {
             Some(bearer) => Ok(bearer),
@@ -128,8 +127,8 @@ impl Sealpost {
         }
     }
 
-    /// Returns the token with this hash from the cache. Returns `None` if the token is not cached, and refuses an
-    /// expired token. Another node may have ended the token.
+    /// Returns the token with this hash from the cache, or `None` if it is not cached. Refuses an expired token.
+    /// Another node may have ended a cached token.
     fn cached_bearer(&self, token: BearerHash) -> Result<Option<Bearer>, Error> {
         let cached = self.core.cache.bearer(&token.hash());
         cached.map(|bearer| self.live(Some(bearer))).transpose()

@@ -24,7 +24,7 @@ impl BearerHash {
         }
     }
 
-    /// Returns the hashes of the sessions, and those of the API tokens.
+    /// Splits tokens by kind: returns the hashes of the sessions, and those of the API tokens.
     pub(crate) fn by_kind(tokens: &[Self]) -> (Vec<TokenHash>, Vec<TokenHash>) {
         let (mut sessions, mut api_tokens) = (Vec::new(), Vec::new());
         for token in tokens {
@@ -67,12 +67,12 @@ impl Bearer {
     }
 
     /// Returns the start of the current hour if this is the first known use of the token in this hour. Otherwise
-    /// returns `None`. Ignores a last use that is more than an hour after the start of the current hour, because only a
-    /// wrong clock can have recorded it.
+    /// returns `None`.
     pub(crate) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
         let LastUse(last) = &*self.last_use;
-        // Almost every request ends at this read, without a write to shared memory.
+        // Almost every request ends at this read, without a write to shared memory. A last use after the next hour does
+        // not count, because only a wrong clock can have recorded it.
         let counts = |last: i64| (hour..=hour.saturating_add(HOUR_MS)).contains(&last);
         let is_first =
             !counts(last.load(Ordering::Relaxed)) && !counts(last.swap(hour, Ordering::Relaxed));

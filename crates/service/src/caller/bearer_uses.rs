@@ -1,9 +1,8 @@
 //! Records the hour of the last use of sessions and API tokens.
 //!
-//! A request compares the current hour with the hour of the last use in memory. Only the first use in an hour is
-//! queued. A housekeeping thread writes a limited number of queued uses each second, so that many first uses at the
-//! start of an hour do not delay requests that send messages. The commits of this thread do not wait for the disk. A
-//! crash can lose the time of a last use, but nothing else.
+//! A request compares the current hour with the hour of the last use in memory, and queues only the first use in an
+//! hour. A housekeeping thread writes a limited number of queued uses in each run, so that many first uses at the start
+//! of an hour do not delay sends. Its commits do not wait for the disk, so a crash can lose the time of a last use.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -34,8 +33,9 @@ impl BearerUses {
         queue.iter().rev().find(|(_, tokens)| tokens.contains(token)).map(|(hour, _)| *hour)
     }
 
-    /// Writes queued uses of the oldest hour to the database, in one transaction. Returns false if no use is queued, or
-    /// if the transaction fails. The uses of a failed transaction are lost. Blocks the thread.
+    /// Writes at most [`USES_PER_WRITE`] queued uses of the oldest hour to the database, in one transaction. Returns
+    /// false if no use is queued, or if the transaction fails. The uses of a failed transaction are lost. Blocks the
+    /// thread.
     pub(crate) fn store(&self, database: &Database) -> bool {
         let Some((hour, tokens)) = self.take() else { return false };
         let (sessions, api_tokens) = BearerHash::by_kind(&tokens);
@@ -66,6 +66,6 @@ impl BearerUses {
 
 /// Maximum number of tokens with a queued use in one hour.
 const QUEUED_MAX: usize = 100_000;
-/// Maximum number of tokens that one transaction updates. The number is small, because on SQLite requests that send
-/// messages wait for the transaction.
+/// Maximum number of tokens that one transaction updates. The number is small, because on SQLite sends wait for the
+/// transaction.
 const USES_PER_WRITE: usize = 200;

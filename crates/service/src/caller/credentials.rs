@@ -69,8 +69,8 @@ pub(super) fn hash_token(token: Option<&str>) -> Result<BearerHash, Refusal> {
     session().or_else(api_token).ok_or_else(|| no_bearer_token(token))
 }
 
-/// Returns the refusal of a text that is neither a session token nor an API token. Recognises other kinds of
-/// credentials by their prefix. The refusal does not repeat the text, which may be a secret.
+/// Returns the refusal of a text that is neither a session token nor an API token. For other kinds of credentials,
+/// known by their prefix, the refusal names the mistake. It never repeats the text, which may be a secret.
 fn no_bearer_token(token: &str) -> Refusal {
     let has = |prefix: &str| {
         token.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -110,8 +110,8 @@ const NO_KEY: Refusal = Refusal::Unauthorized(
 
 /// An authenticated session or API token, together with an API key of its account.
 ///
-/// Valid for one request, so each request must be authenticated separately. The transaction of each request also checks
-/// session and key again. An old `Caller` is refused if the session has ended or the key was revoked.
+/// Authenticate each request separately. The transaction of the request checks token and key again, so it refuses an
+/// old `Caller` whose token has ended or whose key was revoked.
 #[derive(Clone)]
 pub struct Caller {
     pub(crate) id: CallerId,

@@ -1,4 +1,4 @@
-//! The bounded queue of look-ups of one kind.
+//! The bounded queue of look-ups of one kind: bearer tokens or API keys.
 
 use parking_lot::Mutex;
 use sealpost_domain::Refusal;
@@ -6,10 +6,10 @@ use tokio::sync::oneshot;
 
 use crate::{error::Error, settings::Settings};
 
-/// The result of a look-up: `None` if no row has the key.
+/// The result of a look-up: `None` if the database has no row for the key.
 pub(crate) type Found<V> = Result<Option<V>, Error>;
 
-/// A waiting look-up, and the channel through which the request gets the result.
+/// A waiting look-up, and the oneshot sender for its result.
 pub(super) struct QueuedLookup<K, V> {
     pub(super) key: K,
     pub(super) reply: oneshot::Sender<Found<V>>,

@@ -59,10 +59,9 @@ impl Core {
     /// Checks a request with [`admit`], counts it, and runs `work` in the same transaction. A request that `work`
     /// refuses still counts against the rate limits.
     ///
-    /// The row with the usage of the key stays locked until the end of the commit. Requests that send messages with
-    /// this key wait for the lock. With [`Durability::Relaxed`], the commit does not wait for the disk, so the row is
-    /// locked only briefly. However, a crash may lose the commit, including the count of this request. Use `Relaxed`
-    /// only if `work` writes nothing.
+    /// The usage row of the key stays locked until the commit ends, and sends with this key wait for it. With
+    /// [`Durability::Relaxed`], the commit does not wait for the disk, so sends wait only briefly, but a crash can lose
+    /// the commit. Use `Relaxed` only if `work` writes nothing: a crash then loses at most the count of this request.
     pub(crate) fn admitted<T>(
         &self,
         caller: &Caller,

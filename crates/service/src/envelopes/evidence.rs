@@ -59,9 +59,9 @@ impl Mailbox {
         Limited { result, limits }
     }
 
-    /// Waits for the cosignature of a witness, at most six seconds, if the log has witnesses. Then proves the entry of
-    /// the evidence, and the entries that the evidence names. The entry of the evidence is the first and newest entry
-    /// in `stated`.
+    /// Creates the evidence file from `stated`: first the entry of the evidence, which is the newest, then the entries
+    /// that its text names. If the log has witnesses, first waits at most six seconds until a witness has cosigned the
+    /// newest entry.
     async fn prove_stated(
         &self,
         id: EnvelopeId,
@@ -78,8 +78,8 @@ impl Mailbox {
         self.core.block(&self.core, move |core| prove(core, id, &stated, newest)).await
     }
 
-    /// Appends the pending statements (about changed keys, badges and envelopes) to the log, and then the evidence.
-    /// Returns the entry of the evidence, and the entries that the evidence names.
+    /// Appends the pending statements (about changed keys, badges and envelopes) to the log, so that the evidence can
+    /// name their entries, and then appends the evidence. Returns its entry, and the entries that it names.
     fn state(&self, caller: &Caller, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
         let core = &self.core;
         let unknown = Refusal::ExchangedEnvelopeNotFound;
@@ -103,7 +103,7 @@ impl Mailbox {
 }
 
 /// Describes an envelope: its state and times, and the DID and the newest badge of each party. Omits DID and badge of
-/// another key whose policy hides its label. Omits data that is not in the log, such as keys of an erased account.
+/// the other party if its policy hides its label. Omits data that is not in the log, such as keys of an erased account.
 fn describe(
     core: &Core,
     tx: &mut Transaction,
@@ -226,7 +226,8 @@ fn prove(
 }
 
 const NO_LOG: StoreError = StoreError::Corrupt("transparency log");
-/// Number of checks for a cosignature. With [`COSIGNATURE_PAUSE`] after each check, they take six seconds. A node
-/// pauses for one second between its requests to a witness, and waits at most four seconds for a response.
+/// Number of checks for a cosignature. With [`COSIGNATURE_PAUSE`] after each check, they take six seconds. A
+/// cosignature takes up to five: a node pauses for one second between its requests to a witness, and waits at most four
+/// for a response.
 const COSIGNATURE_CHECKS: u32 = 24;
 const COSIGNATURE_PAUSE: Duration = Duration::from_millis(250);

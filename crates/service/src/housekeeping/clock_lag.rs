@@ -1,9 +1,8 @@
-//! Warns when the stored time of housekeeping falls far behind the clock. Rows expire by the stored time, not by the
-//! clock.
+//! Warns when the stored time of housekeeping falls far behind the clock. Rows expire by this stored time, which each
+//! run advances only by a limited step.
 //!
-//! A run advances the stored time only by a limited step. If the clock is wrongly set forward, the stored time
-//! therefore lags behind. The warning lets an operator correct the clock before housekeeping deletes rows that are
-//! still needed. Each lag is logged once, because one warning per run would flood the log.
+//! If the clock is wrongly set forward, the stored time therefore falls behind. The warning lets an operator correct
+//! the clock before housekeeping deletes rows that are still needed. Each lag is logged once, not in every run.
 
 use std::time::Duration;
 

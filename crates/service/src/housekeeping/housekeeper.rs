@@ -3,15 +3,15 @@
 //! | thread | task |
 //! |---|---|
 //! | `housekeeper` | deletes expired rows and updates daily counts |
-//! | `wiper` | wipes expired secrets from memory |
+//! | `wiper` | wipes expired secrets from memory, and evicts unused cache entries |
 //! | `key-reviewer` | compares cached keys with the database, and stores that this node runs |
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
-//! | `relay-keeper` | closes the connections of relays whose webhook, key or token has changed |
-//! | `follow-up` | stores when tokens were last used, deletes the rows of deleted webhooks, and informs correspondents of changed keys |
+//! | `relay-keeper` | closes relay connections (opened by receivers) if the webhook, key or token has changed |
+//! | `follow-up` | stores token uses, deletes rows of deleted webhooks, informs correspondents of changed keys |
 //! | `log-appender` | appends statements to the transparency log |
 //!
-//! The tasks have separate threads, so that a slow task delays no other task. Above all, a slow or unavailable database
-//! must not delay the wiping of secrets.
+//! The tasks have separate threads, so that a slow task delays no other. Above all, a slow or unavailable database must
+//! not delay the wiping of secrets.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -159,7 +159,7 @@ fn keep_relays(webhooks: &Webhooks, intervals: &mut RelayIntervals) {
 }
 
 /// Appends [statements](sealpost_domain::ports::StatementKind) to the transparency log. Returns true if this failed.
-/// Logs only the first of consecutive failures.
+/// `had_failed` is the result of the previous call: only the first of consecutive failures causes a warning.
 fn extend_log(log: &TransparencyLog, had_failed: bool) -> bool {
     let Err(error) = log.append_statements() else { return false };
     if !had_failed {
@@ -203,8 +203,8 @@ fn record_node(core: &Core, started_at: Timestamp) {
     }
 }
 
-/// Updates the metrics of the oldest open snapshot of the database. PostgreSQL keeps all row versions that an open
-/// snapshot may read.
+/// Updates the metrics of the oldest open snapshot of the database. An old snapshot slows PostgreSQL down, which keeps
+/// all row versions that the snapshot may read.
 fn observe_snapshots(core: &Core) {
     match core.store.oldest_snapshot() {
         Ok(oldest) => {

@@ -62,10 +62,10 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
 /// Returns the tasks whose results users wait for, each with a query that returns true while the task has work. The
 /// tasks run on their own thread, which looks for work more often than the other housekeeping.
 ///
-/// - `deleted_webhooks` deletes the deliveries and attempts of deleted webhooks. An undelivered envelope of such a
-///   webhook can go to a new webhook only after the delivery of the envelope is deleted.
-/// - `identity_rotations` sends events about changed keys to their correspondents: the keys that exchanged envelopes
-///   with the changed key.
+/// - `deleted_webhooks` deletes the deliveries and attempts of deleted webhooks. Only then can their undelivered
+///   envelopes go to a new webhook.
+/// - `identity_rotations` sends events about a changed key to its correspondents: the keys that exchanged envelopes
+///   with it.
 pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {
     let [remove, inform] = FOLLOW_UPS;
     let remove = task(remove, NOT_KEPT, |tx, it, limit| tx.purge_deleted_webhooks(it.clock, limit));
@@ -83,8 +83,8 @@ pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2
 /// Returns true while a task has work.
 pub(super) type HasWork = fn(&mut Reader) -> Result<bool, StoreError>;
 
-/// Continues the interrupted closing of an account: deletes further rows of the account, at most `limit`. Returns
-/// `limit` if there was such an account, so that the task runs again. Otherwise returns 0.
+/// Continues the interrupted closing of an account: deletes at most `limit` further rows of the account. Returns
+/// `limit` if there was an account to close, so that the task runs again, and otherwise 0.
 fn continue_closing(tx: &mut Transaction, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
     let Some(account) = tx.find_closing()? else { return Ok(0) };
     tx.close_portion(&account, now, limit)?;
@@ -107,8 +107,7 @@ pub(super) fn interval(settings: &Settings) -> Duration {
 }
 
 /// Number of partitions into which the retention time is divided. A partition is dropped once all its rows have
-/// expired, so a row can stay longer than the retention time by up to the span of one partition. More partitions would
-/// shorten this delay, but cost more.
+/// expired, so a row can stay longer than the retention time by up to the span of one partition.
 const PARTITIONS_PER_RETENTION: u32 = 5;
 /// Minimum time span of a partition.
 const PARTITION_MIN: Duration = Duration::from_secs(1);
@@ -118,24 +117,21 @@ const TURNS_PER_RETENTION: u32 = 20;
 const INTERVAL_MIN: Duration = Duration::from_millis(500);
 /// Retention time of rows that are deleted without delay, such as expired sessions and the rows of deleted webhooks.
 const NOT_KEPT: Duration = Duration::ZERO;
-/// Minimum age of rows that are added to the daily counts. Rows are counted in the order of their ids. An id is created
-/// before its row is committed, and a commit takes less than a minute. Therefore no row with a lower id can appear
-/// after this time, unless the clock of a node is behind by more than the rest of the minute. The daily counts omit the
-/// envelopes of such a node.
+/// Minimum age of rows that are added to the daily counts. Rows are counted in the order of their ids, and a row gets
+/// its id before its commit. A commit takes less than a minute, so no row with a lower id can appear after this time.
+/// Only a node whose clock is behind can store such a row, which then is not counted.
 ///
-/// A longer time would include these envelopes, but delay the daily counts. The dashboard adds at most 10,000 uncounted
-/// envelopes of the whole service, so its numbers are complete up to about 80 sends a second. With six minutes, they
-/// would be complete only up to about 24 sends a second. The partitions of a short retention would also be dropped
-/// later, because a drop waits for the count.
+/// A longer time would make the dashboard incomplete at lower rates: it adds at most 10,000 uncounted envelopes of the
+/// whole service to the daily counts. With one minute, its numbers are complete up to about 80 sends a second.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
 /// Maximum number of correspondents that get an event about a change of a key. Correspondents are the keys that sent
 /// envelopes to the key or received envelopes from it.
 const INFORMED_MAX: u32 = 10_000;
-/// The maximum number of envelopes that one search for correspondents reads, as a multiple of the maximum number of
-/// rows that one batch deletes. Reading an envelope is cheaper than deleting a row.
+/// Number of envelopes that one search for correspondents may read, for each row that one batch may delete. Greater
+/// than 1, because reading an envelope is cheaper than deleting a row.
 const ENVELOPES_READ_PER_ROW: u32 = 4;
-/// Time for which the recorded use of a form is kept. A browser may send a form again as long as the browser shows the
-/// page.
+/// Time for which the service records that a form of the dashboard was sent. A browser may send a form again as long as
+/// it shows the page.
 const USED_FORMS_KEPT: Duration = Duration::from_hours(24);
 /// Time for which daily counts are kept: longer than the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -63,8 +63,8 @@ pub(super) type Change = fn(&mut Transaction, Times, u32) -> Result<u64, StoreEr
 pub(super) struct Times {
     /// The stored time of the task, which can lag behind the clock.
     pub(super) now: Timestamp,
-    /// The current time of the node's clock. New rows, such as events, get this time. With the lagging stored time, an
-    /// event could expire before it is delivered.
+    /// The current time of the node's clock. New rows, such as events, get this time: with `now`, an event could expire
+    /// before it is delivered.
     pub(super) clock: Timestamp,
     /// Rows with an earlier time have expired.
     pub(super) before: Timestamp,
@@ -87,18 +87,16 @@ pub(super) fn run_task(
     })
 }
 
-/// Deletes expired rows in batches until none is left. Stops after [`TASK_MAX`], so that the other tasks can run. A
-/// pause between batches lets other writers proceed.
+/// Runs batches of a task until no row is left, or [`TASK_MAX`] has passed. A pause between batches lets other writers
+/// proceed.
 ///
-/// A wrong clock, for example after a restore, must not delete rows that are still needed. Therefore the database
-/// stores a time for each task, and rows expire by this time. One run advances the stored time by at most ten times the
-/// interval between runs.
+/// A wrong clock, for example after a restore, must not delete rows that are still needed. Therefore rows expire by a
+/// time that the database stores for each task. One run advances this time by at most ten times the interval between
+/// runs.
 ///
 /// - Correct clock: the stored time keeps up with the clock.
 /// - Long stop of the service: the stored time catches up over several runs.
-/// - Wrong clock, far ahead: the stored time advances slowly, so an operator has time to correct the clock. If
-///   housekeeping runs each minute, each run deletes at most ten minutes of rows too early. Without the limit, the
-///   first run would delete everything.
+/// - Clock far ahead: the stored time advances slowly, so an operator has time to correct the clock.
 fn purge(
     core: &Core,
     task: &HousekeepingTask,
@@ -166,16 +164,14 @@ fn run_batch(
     Ok(Some(Batch { times, rows, took }))
 }
 
-/// Reads the rows of a table that are not in the daily counts yet, and sums them for each day and each key or webhook.
-/// Reads portions of `limit` rows. Returns `None` if all rows are counted.
+/// Reads rows of a table that are not in the daily counts yet, in portions of `limit` rows, and sums them for each day
+/// and each key or webhook. Returns `None` if all rows are counted.
 ///
-/// A sum updates a daily count once, instead of once for each row. The saving is largest while another session has an
-/// open snapshot: the database then keeps all old versions of an updated count, and each further update reads these
-/// versions.
+/// With sums, many rows need only one update of a daily count. This matters most while another session has an open
+/// snapshot: the database then keeps all old versions of a count, and each further update reads them.
 ///
-/// A pause after each portion leaves processor time to requests that send messages. The pause is a multiple of the
-/// duration of the portion, because this duration varies. For example, a long write-ahead log of SQLite, caused by an
-/// open reader, makes reading a row ten times slower.
+/// A pause after each portion leaves processor time to sends. The pause is a multiple of the time that the portion
+/// took, because this time varies: with a long write-ahead log of SQLite, it is ten times longer.
 fn read_uncounted(
     core: &Core,
     table: CountedTable,
@@ -263,8 +259,9 @@ const COUNTED_ROWS_MAX: u64 = 400_000;
 /// Number of sums (by day and by key or webhook) after which a task stops reading and adds the sums to the daily
 /// counts, for SQLite. The number is small, because all other writers wait for the transaction that adds the sums.
 const COUNTED_SUMS_MAX_ALONE: usize = 20_000;
-/// Number of sums after which a task stops reading and adds the sums to the daily counts, for PostgreSQL. With 200,000
-/// active keys, a lower number would update the daily count of each key several times in a run.
+/// Number of sums (by day and by key or webhook) after which a task stops reading and adds the sums to the daily
+/// counts, for PostgreSQL. Large enough for 200,000 active keys: with a smaller number, a run would update the count of
+/// each key several times.
 const COUNTED_SUMS_MAX_BESIDE_OTHERS: usize = 250_000;
 
 /// Returns the length of a turn at the task with this name. A turn is the exclusive right of one node to run the task.
@@ -272,19 +269,20 @@ pub(crate) fn held_for(task: &str) -> Duration {
     if FOLLOW_UPS.contains(&task) { FOLLOW_UP_HELD_FOR } else { HELD_FOR }
 }
 
-/// Length of a turn. Longer than [`TASK_MAX`], so that a turn lasts for all batches of a run.
+/// Length of a turn, the exclusive right of one node to run a task. Longer than [`TASK_MAX`], because the turn must
+/// last for all batches of a run.
 const HELD_FOR: Duration = Duration::from_mins(2);
 /// Names of the tasks that users wait for, and that run only while they have work.
 pub(super) const FOLLOW_UPS: [&str; 2] = ["deleted_webhooks", "identity_rotations"];
-/// Length of a turn at one of the [`FOLLOW_UPS`]. Each batch renews the turn. Until it ends, only this node handles new
-/// work of the task. Afterwards any node can, also if this node has crashed.
+/// Length of a turn (the exclusive right of one node to run a task) for the [`FOLLOW_UPS`]. Each batch renews the turn.
+/// The turn is short, so that another node can soon continue if this node crashes.
 const FOLLOW_UP_HELD_FOR: Duration = Duration::from_secs(5);
-/// The stored time of [`FOLLOW_UPS`] follows the clock at once, because these tasks delete no row by its age. A turn
-/// ends at the stored time plus the length of a turn. If the stored time lagged behind the clock, for example after
-/// days without work, a turn would end too early.
+/// Maximum time by which one run can advance the stored time of the [`FOLLOW_UPS`]. There is practically no limit,
+/// because these tasks delete no row by its age. A turn ends at the stored time plus the length of a turn, so it would
+/// end too early if the stored time lagged behind the clock.
 const FOLLOW_UP_PACE: Duration = Duration::from_hours(24 * 36_500);
-/// Minimum value of the limit by which one run can advance the stored time of a task. The limit is ten times the
-/// interval between runs, but never less than this duration.
+/// Lower bound of the step by which one run can advance the stored time of a task. The step is ten times the interval
+/// between runs, but at least this duration.
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);
@@ -296,8 +294,8 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// Returns true if the interval is due at `now`, and then sets `last` to `now`. The interval is due if `now` and
-    /// `last` differ by at least `every`. `now` can be earlier than `last`, because the clock can be set back.
+    /// Returns true if the interval is due at `now`, and then begins the next interval. The interval is due if `now`
+    /// and `last` differ by at least `every`. `now` can be earlier than `last`, because the clock can be set back.
     pub(crate) fn take(&mut self, now: Timestamp) -> bool {
         let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {

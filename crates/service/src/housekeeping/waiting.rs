@@ -1,8 +1,8 @@
 //! Transfers waiting envelopes (envelopes to a recipient without a webhook) to a webhook of their recipient, in
 //! portions of limited size. The waiting envelopes of a revoked key bounce: their senders get an event.
 //!
-//! Each portion is one transaction, and a requested transfer is a row in the database. After a crash, any node
-//! continues with the next portion.
+//! A requested transfer is a row in the database, and each portion is one transaction. Any node can therefore continue
+//! after a crash.
 
 use sealpost_domain::{
     ports::{Durability, StoreError},

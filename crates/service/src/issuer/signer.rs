@@ -85,8 +85,8 @@ impl Issuer {
         secret.sign_credential(&did_document::key_id(&self.did, secret.public_key()), credential)
     }
 
-    /// Returns the claims of a credential if one of the service's keys signed it, and otherwise `None`. Accepts every
-    /// DID of the service: another node can have another base URL, and the URL can have changed since the signature.
+    /// Returns the claims of a credential if one of the service's keys signed it, and otherwise `None`. Does not
+    /// compare the DID of the signer: it contains the base URL, which can differ between nodes and change.
     pub(crate) fn verify_credential(&self, credential: &str) -> Option<Vec<u8>> {
         let keys = self.keys();
         verify_credential(credential, |kid| {
@@ -101,7 +101,7 @@ impl Issuer {
         self.keys().first.id
     }
 
-    /// Returns the signing key of the transparency log that is derived from this key.
+    /// Derives the key that signs the transparency log from the issuer key `id`.
     pub(crate) fn log_secret(&self, id: &IssuerKeyId) -> Result<IssuerSecret, Error> {
         let keys = self.keys();
         let key = keys.all().find(|key| key.id == *id);

@@ -51,8 +51,7 @@ pub enum AuditVerdict {
         /// Number of entries.
         entries: u64,
         /// Hash of the newest entry in hexadecimal; zeros if there is no entry. A node adds each entry to the
-        /// transparency log within two seconds. If an entry is deleted earlier, only a copy of this hash can show the
-        /// deletion.
+        /// transparency log within two seconds. Only a copy of this hash can show that an entry was deleted earlier.
         hash: String,
     },
 }
@@ -69,9 +68,9 @@ impl Operator {
         Ok(newest.into_iter().map(AuditView::from).collect())
     }
 
-    /// Verifies the hash chain from the first to the newest entry, and compares it with the whole transparency log.
-    /// `kept` is the file in which nodes keep the newest checkpoint (signed size and root hash of the log). If the log
-    /// lacks entries of this checkpoint, an older database was restored, and the trail counts as broken.
+    /// Verifies the whole hash chain, and compares it with the transparency log. `kept` is the file in which nodes keep
+    /// the newest checkpoint (signed size and root hash of the log). If the log lacks entries of this checkpoint, an
+    /// older database was restored, and the trail counts as broken.
     pub fn verify_audit(&self, kept: Option<&Path>) -> Result<AuditVerdict, OperatorError> {
         // Reads the log before the trail, because both may grow meanwhile. Each entry that is read from the log is then
         // also in the trail.
@@ -118,8 +117,8 @@ impl Operator {
         self.record_of_keys(KEK_MOVE_END, &json!({"to": to}))
     }
 
-    /// Returns true if the key-encryption keys were copied to another place, but the copies in the other places are not
-    /// deleted yet. Reads the whole trail.
+    /// Returns true if the key-encryption keys were copied to another place, but their other copies are not deleted
+    /// yet. Reads the whole trail.
     pub fn is_kek_moving(&self) -> Result<bool, OperatorError> {
         let (mut is_moving, mut after) = (false, 0);
         loop {

@@ -36,8 +36,8 @@ pub struct PartnerAssigned {
 }
 
 impl Operator {
-    /// Proposes a council action, a decision against a key or an account. A proposed action blocks nothing. Fails if
-    /// the key or account does not exist, or if an action against it is already proposed or enforced.
+    /// Proposes a council action against a key or an account. A proposed action blocks nothing. Fails if there is no
+    /// such key or open account, or if an action against it is already proposed or enforced.
     pub fn propose(
         &self,
         subject: &GovernanceSubject,
@@ -46,8 +46,8 @@ impl Operator {
         self.decide(subject, GovernanceStatus::Proposed, reason, "governance.propose")
     }
 
-    /// Enforces a council action, which blocks the key or account. An earlier proposal is not necessary. Fails if the
-    /// key or account does not exist, or if an action against it is already enforced.
+    /// Enforces a council action, which blocks the key or account. An earlier proposal is not necessary. Fails if there
+    /// is no such key or open account, or if an action against it is already enforced.
     pub fn enforce(
         &self,
         subject: &GovernanceSubject,
@@ -87,8 +87,8 @@ impl Operator {
         self.decide(&subject, GovernanceStatus::Lifted, reason, "partner.restore")
     }
 
-    /// Assigns an account to a partner (a group of accounts that operators can suspend together). Replaces the previous
-    /// partner of the account. Fails if the account is closed or does not exist.
+    /// Assigns an account to a partner, a group of accounts that operators can suspend together. Replaces the account's
+    /// previous partner. Fails if the account is closed or does not exist.
     pub fn assign_partner(
         &self,
         account: &AccountId,
@@ -164,8 +164,8 @@ fn check_change(from: Option<GovernanceStatus>, to: GovernanceStatus) -> Result<
     }
 }
 
-/// Checks that the subject of a decision exists, and locks a key or an account. Returns the kind of the decision, and
-/// the account that it concerns.
+/// Checks that the subject of a decision (a key, account or partner) exists, and locks a key or an account. Returns the
+/// kind of the decision, and the account that it concerns.
 fn require_subject(
     tx: &mut Transaction,
     subject: &GovernanceSubject,

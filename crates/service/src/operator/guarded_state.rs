@@ -1,4 +1,4 @@
-//! Refuses an action of an operator if another operator has changed the state that the page of the form showed.
+//! Refuses outdated forms of operators: another operator has changed the state that the page showed beside the form.
 
 use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, Plan, ports::StoreError};
 use sealpost_limits::{OveragePolicy, Terms};

@@ -206,7 +206,7 @@ pub struct KeyDetails {
     pub webhooks: Vec<WebhookView>,
     /// The badges, sorted by expiry, latest first; at most 100, in an export at most 10,000.
     pub badges: Vec<BadgeListed>,
-    /// The text of the plan for [`GuardedState::Plan`](crate::GuardedState::Plan).
+    /// The plan as text. A form sends it back, so that a change by another operator is detected.
     #[serde(skip)]
     pub plan_text: String,
 }

@@ -46,9 +46,9 @@ pub struct DatabaseRecovered {
 }
 
 impl Operator {
-    /// Repeats the acts of revocation journals in the database, then ends the credentials that `ended` selects. If
-    /// several acts change the same key or account, applies only their final result. Skips acts on rows that do not
-    /// exist. After an interruption, call this function again.
+    /// Applies acts from revocation journals to a restored database, then ends the credentials that `ended` selects. Of
+    /// several acts on the same key or account, applies only the final result. Skips acts on rows that do not exist.
+    /// After an interruption, call this function again.
     pub fn recover(
         &self,
         acts: &[JournaledAct],
@@ -81,8 +81,8 @@ impl Operator {
         Ok(done)
     }
 
-    /// Records in the audit trail that `entries` revocations were written into the revocation journal in the file
-    /// `journal`.
+    /// Records in the audit trail that the missing acts were added to the revocation journal in the file `journal`.
+    /// `entries` is the number of acts that were written.
     pub fn record_completed_journal(
         &self,
         journal: &str,
@@ -116,8 +116,8 @@ impl Operator {
         Ok(())
     }
 
-    /// Sets the login secret and the recovery code of an account again. Returns false if the account is closed, or
-    /// already has these secrets.
+    /// Sets the login secret and the recovery code of an account again. Returns false if the account is closed or
+    /// missing, or already has these secrets.
     fn replace_secrets_again(
         &self,
         id: &AccountId,
@@ -212,8 +212,8 @@ impl FinalState {
     }
 }
 
-/// Returns whether the action changed the database. An action on a missing row, or on a row that already has the state,
-/// is not an error.
+/// Returns whether the action changed the database. Ignores the error for a missing row, or for a row that already has
+/// the wanted state.
 fn applied<T>(done: Result<T, OperatorError>) -> Result<bool, OperatorError> {
     match done {
         Ok(_) => Ok(true),
@@ -230,7 +230,7 @@ fn count(number: &mut u64, is_applied: bool) {
     *number = number.saturating_add(u64::from(is_applied));
 }
 
-/// The reason of a badge's revocation by a recovery. The original reason is only in the lost part of the database.
+/// The reason with which a recovery revokes badges. The original reason is only in the lost part of the database.
 const RECOVERY_REASON: &str = "revoked again after a restore";
 /// Maximum number of API tokens that one transaction ends. On SQLite, requests that send messages wait for such a
 /// transaction.

@@ -83,8 +83,8 @@ pub struct NodeView {
 }
 
 impl Operator {
-    /// Returns the numbers of the whole service. Counts every account, key and webhook, so the time grows with their
-    /// number. Counts envelopes and waiting deliveries only up to 1,000,000 each.
+    /// Returns the numbers of the whole service. Takes longer with more accounts, keys and webhooks, because each one
+    /// is counted. Counts at most 1,000,000 envelopes and 1,000,000 waiting deliveries.
     pub fn stats(&self) -> Result<StatsView, OperatorError> {
         let since = self.clock.now().minus(COUNTED_DAYS);
         let now = self.clock.now();
@@ -140,8 +140,7 @@ fn node_id(LeaseToken(id): LeaseToken) -> String {
 const FAILING_MAX: u32 = 20;
 const NODES_MAX: u32 = 100;
 
-/// Days that began within this time are included in the sums of daily counts.
+/// Period of the sums of daily counts. Includes the days that began within this time.
 const COUNTED_DAYS: Duration = Duration::from_hours(7 * 24);
-/// Upper limit for the count of envelopes, and for the count of deliveries. Rows beyond the limit are not counted, so
-/// that counting takes at most about a second.
+/// Maximum count of envelopes, and of deliveries, so that counting takes at most about a second.
 const COUNTED_MAX: u32 = 1_000_000;

@@ -1,8 +1,8 @@
 //! Verifies the credentials and sessions of operators.
 //!
-//! Sessions are signed tokens without a row in the database, so each node accepts them, also after a restart. If a
-//! session is ended, only the node that ended it rejects its token, and only until this node restarts. After that, a
-//! copied token is valid again until it expires. A new password ends all sessions of its operator permanently.
+//! Sessions are signed tokens without a row in the database, so each node accepts them, also after a restart. The token
+//! of an ended session is rejected only by the node that ended it, and only until this node restarts. So a copied token
+//! can be valid until it expires. A new password ends all sessions of its operator permanently.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -43,8 +43,8 @@ pub struct OperatorAccess {
     verifications: Arc<Semaphore>,
     /// The secret key of the keyed hashes in `verified`. Random for each process.
     cache_key: [u8; 32],
-    /// For each operator name, the keyed hash of the credentials that were verified last. The map has at most one entry
-    /// for each operator of the password file, so its size is bounded.
+    /// For each operator name, the keyed hash of the credentials that were verified last. Has at most one entry for
+    /// each operator of the password file.
     verified: Mutex<HashMap<String, TokenHash>>,
     /// Sessions that were ended on this node since its start, with their expiry.
     ended: Mutex<HashMap<SessionId, Timestamp>>,
@@ -59,7 +59,7 @@ pub struct OperatorSession {
 }
 
 impl Sealpost {
-    /// Creates the access of operators to this service.
+    /// Creates the verifier of the operators in `file`, with the keys and the clock of this service.
     pub fn operator_access(
         &self,
         file: PasswordFile,
@@ -79,8 +79,8 @@ impl Sealpost {
 }
 
 impl OperatorAccess {
-    /// Replaces the password file and clears the cached credentials. Sessions of operators whose line was changed or
-    /// removed end.
+    /// Replaces the password file and clears the cached credentials. Ends the sessions of operators whose line was
+    /// changed or removed.
     pub fn use_file(&self, file: PasswordFile) {
         *self.file.write() = Arc::new(file);
         self.verified.lock().clear();
@@ -91,7 +91,7 @@ impl OperatorAccess {
         Some(self.file().find(&credentials.name)?.name.clone())
     }
 
-    /// Returns the operator if these credentials are cached as verified. Otherwise returns `None`. Takes microseconds.
+    /// Returns the operator if these credentials are cached as verified, and otherwise `None`. Takes microseconds.
     pub fn recall(&self, credentials: &OperatorCredentials) -> Option<SignedInOperator> {
         let file = self.file();
         let entry = file.find(&credentials.name)?;
@@ -101,9 +101,9 @@ impl OperatorAccess {
         is_known.then(|| entry.operator())
     }
 
-    /// Verifies credentials, which takes tens of milliseconds. Refuses an unknown name or a wrong password. An unknown
-    /// name takes the same time as a wrong password. Waits while too many other verifications run. Refuses the request
-    /// as unavailable if the wait is too long.
+    /// Verifies credentials, which takes tens of milliseconds. Refuses an unknown name or a wrong password, both after
+    /// the same time. Waits while too many other verifications run. Returns [`Refusal::Unavailable`] if the wait is too
+    /// long.
     pub async fn verify(
         &self,
         credentials: OperatorCredentials,
@@ -148,7 +148,7 @@ impl OperatorAccess {
         let now = self.clock.now();
         let mut ended = self.ended.lock();
         // Removes expired sessions only if the map is full. If the clock is ahead for a moment, an ended session can
-        // seem expired. Its removal would make the session valid again as soon as the clock is correct.
+        // seem expired. Without its entry, the session would be valid again when the clock is correct.
         if ended.len() >= ENDED_MAX {
             ended.retain(|_, expires_at| *expires_at > now);
         }
@@ -196,8 +196,8 @@ impl OperatorAccess {
         Ok((entry.operator(), index))
     }
 
-    /// Returns the keyed hash that is cached for verified credentials. The hash covers the line of the password file.
-    /// If the line changes, the cached hash no longer matches, and the credentials are verified again.
+    /// Returns the keyed hash of credentials, which is cached after their verification. The hash covers the password
+    /// hash in the file. If that changes, the cached hash no longer matches, and the credentials are verified again.
     fn cache_hash(
         &self,
         entry: &PasswordEntry,
@@ -230,6 +230,6 @@ const WRONG: Refusal = Refusal::Unauthorized(
 );
 /// Maximum time for which a sign-in waits for other sign-ins.
 const WAIT_MAX: Duration = Duration::from_secs(5);
-/// Maximum number of ended sessions that a node keeps in memory. If this number is reached, a further session that is
-/// ended stays valid until it expires. An attacker cannot cause this, because only operators can end sessions.
+/// Maximum number of ended sessions that a node keeps in memory. Above this number, ending a session has no effect. An
+/// attacker cannot cause this, because only operators can end sessions.
 const ENDED_MAX: usize = 10_000;

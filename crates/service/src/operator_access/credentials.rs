@@ -70,8 +70,8 @@ pub struct OperatorCall {
     pub reason: Option<String>,
 }
 
-/// Checks the reason for an action, which other operators and sometimes the owner read. The error is the rest of a
-/// sentence that starts with the name of the field.
+/// Checks the length of an operator's reason for an action, and refuses characters that could deceive its readers. The
+/// error continues a sentence that starts with the name of the field.
 pub fn check_reason(reason: &str) -> Result<(), TextFault> {
     if !(1..=REASON_LEN_MAX).contains(&reason.chars().count()) {
         return Err(TextFault::Length("1 to 1,000"));

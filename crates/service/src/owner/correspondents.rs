@@ -28,8 +28,8 @@ pub struct EventOrigin {
     pub from: Option<Correspondent>,
 }
 
-/// Finds the names (handle and label) of these keys, as far as other keys can see the names. The result contains all
-/// keys; an unknown key has no names.
+/// Finds the handles and labels of these keys, as far as other keys can see them. The result contains all keys; an
+/// unknown key has no names.
 pub(crate) fn correspondents(
     reader: &mut Reader,
     keys: impl IntoIterator<Item = ApiKeyId>,

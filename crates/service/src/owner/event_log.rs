@@ -37,8 +37,8 @@ pub struct ListEvents {
     pub limit: u32,
     /// The `next` of the previous page; `None` for the first page.
     pub cursor: Option<EventLogCursor>,
-    /// If true, the first page of a list without `state` begins with the deliveries that were not attempted yet. These
-    /// deliveries do not count against `limit`, but at most `limit` of them are listed.
+    /// If true and `state` is `None`, the first page begins with the deliveries that were not attempted yet: at most
+    /// `limit`, which do not count against the `limit` of the other entries.
     pub with_unattempted: bool,
 }
 
@@ -129,7 +129,7 @@ impl Owner<'_> {
 }
 
 /// Returns the webhooks of a key, oldest first. Without a key, returns the newest 50 webhooks of the account, newest
-/// first, and whether the account has more. Refuses a key of another account.
+/// first, and whether there are more. Refuses a key of another account.
 fn logged_webhooks(
     reader: &mut Reader,
     account: AccountId,
@@ -145,7 +145,7 @@ fn logged_webhooks(
     Ok(Truncated { first: reader.list_webhooks(&key)?, has_more: false })
 }
 
-/// Returns the position after which the page begins. `None` means that the page begins with the newest entry.
+/// Returns the position after which the page begins. `None` begins with the newest entry.
 fn start_of(reader: &mut Reader, query: &ListEvents) -> Result<Option<EventLogCursor>, Error> {
     Ok(match (query.cursor, query.before, query.state) {
         (Some(cursor), ..) => Some(cursor),
@@ -175,9 +175,9 @@ fn page(
         }
         found.extend(entries);
     }
-    // For each webhook with further entries, `ends` contains the position of the last entry that was read. Below the
-    // highest of these positions, the entries that were read have gaps. Therefore this page drops all entries below
-    // that position, and the next pages list them.
+    // For each webhook with further entries, `ends` contains the position of the last entry that was read. The entries
+    // have gaps below the highest of these positions. Therefore this page drops all entries below it, and the next
+    // pages list them.
     let end = ends.into_iter().max_by_key(EventLogCursor::sort_key);
     if let Some(end) = end.map(|end| end.sort_key()) {
         found.retain(|(position, _)| position.sort_key() >= end);
@@ -189,8 +189,8 @@ fn page(
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let dropped = found.get(limit).map(|(position, _)| *position);
     found.truncate(limit);
-    // Several webhooks can have pending deliveries of the same event. A cursor cannot point between these deliveries,
-    // so all of them go to the next page.
+    // Several webhooks can have pending deliveries of the same event. A cursor cannot point between them, so all of
+    // them go to the next page.
     while found.len() > 1 && found.last().map(|(position, _)| *position) == dropped {
         found.pop();
     }
@@ -310,7 +310,7 @@ impl Owner<'_> {
     }
 }
 
-/// Number of entries of each webhook that a page with a filter by kind examines.
+/// Number of entries of each webhook that are read for a page filtered by kind.
 const EXAMINED_MAX: u32 = 200;
 /// Maximum number of webhooks in the log of a whole account.
 const WEBHOOKS_MAX: u32 = 50;

@@ -43,7 +43,7 @@ pub struct AttemptHeaders {
 }
 
 impl Owner<'_> {
-    /// Returns the key of the account that a stored event belongs to. `None` if the account has no such event.
+    /// Returns the account's key to which a stored event belongs. `None` if the account has no such event.
     pub async fn key_of_event(&self, event_id: EventId) -> Result<Option<ApiKeyId>, Error> {
         self.read(move |core, reader, account, now| {
             if event_id.timestamp() < core.kept_since(now) {
@@ -55,8 +55,8 @@ impl Owner<'_> {
         .await
     }
 
-    /// Returns one event of a key with its request and all its attempts. Refuses an event if neither the event nor an
-    /// attempt to deliver it is stored.
+    /// Returns one event of a key with its request and all its attempts. Refuses an event if neither the event nor one
+    /// of its attempts is stored.
     pub async fn event(&self, key: &ApiKeyId, event_id: EventId) -> Result<EventReport, Error> {
         let key = *key;
         self.read(move |core, reader, account, now| {

@@ -26,8 +26,8 @@ pub struct WebhookReport {
     pub retiring_until: Option<Timestamp>,
     /// The attempts at the webhook in the last 24 hours.
     pub recent: RecentAttempts,
-    /// The connections of the webhook if it is a relay (its receiver connects to the service), oldest first. Empty for
-    /// other webhooks.
+    /// The connections of the webhook, oldest first, if it is a relay (its receiver connects to the service). Otherwise
+    /// empty.
     pub relays: Vec<ConnectedRelay>,
 }
 
@@ -52,7 +52,7 @@ pub struct RecentAttempts {
     pub succeeded: u32,
     /// The duration in milliseconds that 95 % of the responses did not exceed. `None` without responses.
     pub p95_ms: Option<u32>,
-    /// True if the maximum number of attempts was read, so that older attempts of the last 24 hours may be missing. The
+    /// True if older attempts of the last 24 hours may be missing, because the maximum number of attempts was read. The
     /// period then starts at the oldest attempt that was read.
     pub is_truncated: bool,
     /// The attempts in each of 24 equal parts of the period, oldest first.

@@ -35,11 +35,11 @@ pub struct SentEntry {
 }
 
 impl Owner<'_> {
-    /// Lists the envelopes that a key sent and that have not expired, newest first. Without a key, lists those of at
-    /// most 50 keys of the account. The newest keys are chosen first, and revoked keys last.
+    /// Lists the envelopes that a key sent and that have not expired, newest first. Without a key, lists the envelopes
+    /// of the account's first 50 keys: newer keys come first, and revoked keys last.
     ///
-    /// With a state, lists only the envelopes in this state. The database has no index by state, because states change.
-    /// Therefore such a page examines at most 500 envelopes of each key.
+    /// With a state, lists only the envelopes in this state. Such a page examines at most 500 envelopes of each key,
+    /// because the database has no index by state.
     pub async fn sent(
         &self,
         key: Option<&ApiKeyId>,
@@ -63,9 +63,9 @@ impl Owner<'_> {
                     found.extend(page.envelopes.into_iter().map(|sent| (sender, sent)));
                 }
             }
-            // Each key with further envelopes has a last position that was read, and `end` is the highest of these
-            // positions. Below `end`, the envelopes that were read have gaps. Therefore this page drops all envelopes
-            // below `end`, and the next pages list them.
+            // `end` is the highest of the last read positions of the keys with further envelopes. Below `end`, the
+            // envelopes that were read have gaps. Therefore this page drops all envelopes below `end`, and the next
+            // pages list them.
             found.retain(|(_, sent)| end.is_none_or(|end| sent.id >= end));
             let mut views: Vec<_> =
                 found.iter().map(|(key, sent)| (*key, SentView::from(sent))).collect();
@@ -107,8 +107,8 @@ impl Owner<'_> {
     }
 }
 
-/// Returns the given key, or the newest keys of the account if `key` is `None`, revoked keys last. Returns up to one
-/// key more than [`SENDERS_MAX`], which shows that the account has more keys. Refuses a key of another account.
+/// Returns the given key. Without a key, returns the newest keys of the account, revoked keys last, and up to one key
+/// more than [`SENDERS_MAX`] to show that there are more. Refuses a key of another account.
 fn senders(
     reader: &mut Reader,
     account: AccountId,
@@ -126,5 +126,5 @@ fn senders(
 
 /// Maximum number of keys whose envelopes the list of all sent envelopes of an account shows.
 const SENDERS_MAX: usize = 50;
-/// Number of envelopes of each key that a page with a state examines.
+/// Number of envelopes of each key that are read for a page filtered by state.
 const EXAMINED_MAX: u32 = 500;

@@ -25,8 +25,8 @@ pub struct SentForm {
 pub struct FormResult {
     /// The content that the first use stored.
     pub content: Zeroizing<Vec<u8>>,
-    /// True if the form was first used less than two minutes ago. Only then may the page show secrets again, because
-    /// later another person may use the browser.
+    /// True if the form was first used less than two minutes ago. Only then may the page show secrets again: later,
+    /// another person may use the browser.
     pub is_recent: bool,
 }
 
@@ -44,12 +44,11 @@ impl SentForm {
 }
 
 impl Accounts {
-    /// Records that a form was used. The caller may do this before or after the action that the form requests. Returns
-    /// `false` if the form was used before.
+    /// Records the use of a form. Returns `false` if the form was used before.
     ///
     /// Stores the [shared time](sealpost_storage::Reader::shared_time), because the clock of this node may be wrong.
-    /// With a time far in the past, housekeeping would delete the record at once. With a time in the future, the use
-    /// would count as recent at that time, and a repetition would then show secrets again.
+    /// With a time far in the past, housekeeping would delete the record at once. With a time in the future, a
+    /// repetition at that time would show secrets again.
     pub async fn use_form(&self, form: &SentForm) -> Result<bool, Error> {
         let hash = form.hash;
         let use_form = move |core: &Arc<Core>| {
@@ -70,8 +69,8 @@ impl Accounts {
         self.core.block(&self.core, write).await
     }
 
-    /// Returns the result of a form that was used before. Waits up to `wait` for it, because the action that the form
-    /// requests may still run. `None` if no result is stored by then.
+    /// Returns the result of a form that was used before. Waits up to `wait` for it, because the requested action may
+    /// still run. `None` if no result is stored by then.
     pub async fn form_result(
         &self,
         form: &SentForm,
@@ -101,7 +100,7 @@ impl Accounts {
         };
         let (used, now) = self.core.block(&self.core, read).await?;
         let Some(UsedForm { used_at, result: Some(sealed) }) = used else { return Ok(None) };
-        // The clock can be behind `used_at`, if it was ahead at the use.
+        // The clock can be behind `used_at`, if it was ahead when the form was used.
         let is_recent = now.abs_diff(used_at) < SHOWN_AGAIN_FOR;
         let content = open_form_result(&form.id, &sealed);
         Ok(content.map(|content| FormResult { content, is_recent }))

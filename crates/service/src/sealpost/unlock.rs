@@ -34,8 +34,8 @@ pub enum UnlockError {
     },
 }
 
-/// Checks the keys against the marks in the database, and adds marks for new versions. A mark is a known text that is
-/// encrypted under one version. Blocks the thread.
+/// Checks the key-encryption keys against the marks in the database, and adds marks for new versions of the keys. A
+/// mark is a known text that is encrypted under one version. Blocks the thread.
 pub fn unlock(keyring: &Keyring, store: &Database) -> Result<(), UnlockError> {
     let marked = check(keyring, store)?;
     let mut new = keyring.versions();

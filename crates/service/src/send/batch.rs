@@ -29,8 +29,8 @@ use crate::caller::admission::{Limits, admit, limits_reached};
 /// delivery until a certain time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchLease {
-    /// Maximum number of deliveries that the dispatcher of this node, which sends events to webhooks, can accept.
-    /// Further deliveries are stored without a lease.
+    /// Maximum number of new deliveries to lease: the free capacity of this node's dispatcher, which sends events to
+    /// webhooks. Further deliveries are stored without a lease.
     pub(crate) capacity: usize,
     pub(crate) token: LeaseToken,
     pub(crate) until: Timestamp,
@@ -40,8 +40,8 @@ pub(crate) struct BatchLease {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchNode<'a> {
     pub(crate) lease: BatchLease,
-    /// URL of the sales contact. Refusals name it before they are stored as results of an idempotency record, so that a
-    /// repeated request gets the same text.
+    /// URL of the sales contact. Refusals name it already in the idempotency record, so that a repeated request gets
+    /// the same text.
     pub(crate) sales_contact: Option<&'a str>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct BatchNode<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
-    /// A time before the [facts](AdmissionFacts) were read. The facts are the rows on which the batch is decided.
+    /// A time before the [facts](AdmissionFacts) were read, the rows on which the batch is decided.
     pub(crate) read_at: Timestamp,
     /// Idempotency records from before this time have expired, even if they are not deleted yet.
     pub(crate) expired_before: Timestamp,
@@ -77,12 +77,12 @@ pub(crate) fn facts_query(groups: &[&CommandGroup]) -> FactsQuery {
     }
 }
 
-/// Selects the pairs of recipient and sender that need a look-up of contacts. A contact is a key to which the recipient
-/// has sent.
+/// Selects the pairs of recipient and sender for which contacts must be looked up. A contact is a key to which the
+/// recipient has sent.
 ///
-/// Selects a pair if the recipient's policy refuses the sender as long as the sender is no contact. This includes
-/// refusals that a contact would not change, for example of a blocked sender. If these pairs were skipped, the duration
-/// of a request would reveal the reason for the refusal. Selects nothing for recipients without a policy.
+/// Selects a pair if the recipient's policy refuses the sender unless the sender is a contact. Also selects blocked
+/// senders, which are refused in every case: without the look-up, the shorter duration of the request would reveal the
+/// block.
 pub(crate) fn contacts_query(
     facts: &AdmissionFacts,
     commands: &[&Command],
@@ -137,7 +137,8 @@ struct BatchDecision<'a> {
     room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
-    /// The usage before the batch, for each caller whose usage the batch changes.
+    /// The usage before the batch, for each caller whose usage the batch changes. Shows which thresholds the batch
+    /// reaches.
     touched: BTreeMap<ApiKeyId, Usage>,
     /// The contacts to record, as pairs of sender and recipient. A send records a contact only if the policy of the
     /// sender needs contacts.
@@ -153,8 +154,8 @@ enum Rejection {
 }
 
 impl BatchDecision<'_> {
-    /// Decides the commands of a group. If the cached data of one recipient is out of date, all commands of the group
-    /// get [`Verdict::Stale`], because the group is stored as a whole.
+    /// Decides the commands of a group, which is stored as a whole. If the cached data of one recipient is out of date,
+    /// all commands of the group get [`Verdict::Stale`], so that the whole group is sealed again.
     fn decide_group(&mut self, group: &CommandGroup) -> Vec<Decided> {
         let CommandGroup { commands, batch_key } = group;
         if commands.len() > 1 && commands.iter().any(|command| self.is_stale(command)) {
@@ -411,10 +412,10 @@ fn is_outdated(pending: &PendingEnvelope, recipient: &KeyFacts) -> bool {
 }
 
 impl Rejection {
-    /// Returns true if the request does not count against the limits. This applies to two groups:
+    /// Returns true if the request does not count against the limits:
     ///
     /// - requests refused because of a rate limit, the monthly allowance, or a lack of disk space
-    /// - requests whose message the sender must seal again
+    /// - requests whose message must be sealed again, because the recipient has changed
     fn is_uncounted(&self) -> bool {
         match self {
             Self::Refused(refusal) => {

@@ -59,7 +59,8 @@ impl Command {
     }
 }
 
-/// The idempotency key of a request, and the fingerprint of its content. A repeated request has the same fingerprint.
+/// The idempotency key of a request, and the fingerprint of its content. A request with the same key and the same
+/// fingerprint repeats it.
 #[derive(Debug, Clone)]
 pub(crate) struct Idempotency {
     pub(crate) key: IdempotencyKey,
@@ -70,8 +71,8 @@ pub(crate) struct Idempotency {
 #[derive(Clone)]
 pub(crate) struct PendingEnvelope {
     pub(crate) envelope: Arc<Envelope>,
-    /// The hash of the envelope for the transparency log. Computed by the thread that seals the envelope, because many
-    /// threads seal in parallel.
+    /// The hash of the envelope for the transparency log. Computed when the envelope is sealed, because many threads
+    /// seal and only one commits.
     pub(crate) leaf: [u8; 32],
     /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if there is no channel.
     pub(crate) channel: Option<Arc<Channel>>,
@@ -102,15 +103,13 @@ pub(crate) enum Verdict {
 pub(crate) struct Decided {
     pub(crate) verdict: Verdict,
     pub(crate) limits: Option<Limits>,
-    /// Whether the command passed the checks that decide about its whole request: session, key, governance and the
-    /// limits of requests.
+    /// Whether the command passed the checks of session, key, governance and request limits. If the first command of a
+    /// batch fails them, the whole batch is refused.
     pub(crate) is_admitted: bool,
 }
 
-/// The result of one message of a [`SendBatch`](crate::SendBatch), a request with many messages.
-///
-/// The idempotency record of such a request contains the results as JSON, so that a repeated request gets the same
-/// results.
+/// The result of one message of a [`SendBatch`](crate::SendBatch), a request with many messages. The idempotency record
+/// of the request contains the results as JSON, so that a repeated request gets the same results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchResult {
@@ -148,14 +147,14 @@ pub(super) fn results_of(
     envelopes.zip(decided).map(|(envelope, decided)| result_of(envelope, decided)).collect()
 }
 
-/// Returns the refusal if a batch is refused as a whole. Its messages then get no results. There are three reasons:
+/// Returns the refusal if a batch is refused as a whole, so that its messages get no results. There are three reasons:
 ///
 /// - Its first message did not pass the checks of session, key, governance and request limits.
 /// - Its idempotency key was used before, for another request.
 /// - The disk has too little free space, so the service stores nothing.
 ///
-/// Returns `None` if none of these reasons applies. Also returns `None` if a message of the batch is stored. After a
-/// refusal of the whole batch, the sender would send the stored message again.
+/// Returns `None` otherwise, and also if a message of the batch is stored: after a refusal of the whole batch, the
+/// sender would send the stored message again.
 pub(super) fn refusal_of(decided: &[Decided]) -> Option<&Refusal> {
     if decided.iter().any(|decided| matches!(decided.verdict, Verdict::Stored(_))) {
         return None;

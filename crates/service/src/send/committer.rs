@@ -1,4 +1,4 @@
-//! Commits sends (requests to send a message) in batches (group commit). One thread commits all sends of the service.
+//! Commits sends (requests to send a message) in batches (group commit). One thread commits all sends of the node.
 //!
 //! The thread takes all waiting commands, commits them in one transaction, and repeats. Concurrent sends therefore
 //! share one disk sync. No timer delays a commit to fill a batch.
@@ -39,7 +39,7 @@ struct Writer<'a> {
     metrics: CommitMetrics,
 }
 
-/// Waiting commands that are committed together, and the channel through which the request gets the results.
+/// Waiting commands that are committed together, and the oneshot sender for their results.
 struct QueuedGroup {
     group: CommandGroup,
     reply: Reply,
@@ -80,7 +80,7 @@ impl Committer {
     }
 
     /// Queues commands that are committed together, and returns the receiver of their results. Fails at once if the
-    /// queue is full, by number or by bytes.
+    /// queue has its maximum number of groups or bytes.
     pub(super) fn submit(
         &self,
         group: CommandGroup,
@@ -201,8 +201,8 @@ fn store(
     Ok((decided, leased))
 }
 
-/// Moves deliveries from `leased` to `awaiting_relay` if their relay has no connection to this node. A relay is a
-/// webhook whose receiver connects to the service. The node with the connection attempts these deliveries.
+/// Moves deliveries to relays (webhooks whose receivers connect to the service) from `leased` to `awaiting_relay`,
+/// unless the relay is connected to this node. The node that has the connection attempts these deliveries.
 fn leave_to_relays(changes: &mut WriteSet, relays: &dyn Relays) {
     let is_elsewhere = |delivery: &mut LeasedDelivery| {
         delivery.target.is_relay() && !relays.is_connected(&delivery.target.webhook_id)
@@ -210,9 +210,8 @@ fn leave_to_relays(changes: &mut WriteSet, relays: &dyn Relays) {
     changes.awaiting_relay = changes.leased.extract_if(.., is_elsewhere).collect();
 }
 
-/// Returns the durability of a batch. A batch without envelopes changes only usage counters, which may be lost in a
-/// crash. However, a request with many messages and an idempotency key also stores its results if all its messages are
-/// refused.
+/// Returns the durability of a batch. Durable if the batch stores an envelope, or the results of a request with many
+/// messages and an idempotency key. Otherwise it changes only usage counters, which a crash may lose.
 fn durability(groups: &[&CommandGroup]) -> Durability {
     let stores = groups.iter().any(|group| {
         group.batch_key.is_some() || group.commands.iter().any(|command| command.pending.is_some())

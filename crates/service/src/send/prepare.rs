@@ -21,8 +21,8 @@ use crate::{
     transparency::proof::envelope_leaf,
 };
 
-/// The input of a send after its fields are parsed. An invalid recipient is stored as an error here and reported later,
-/// because the idempotency key must be checked first.
+/// A send whose fields are parsed. The error of an invalid recipient is kept in `to` and reported later, because the
+/// idempotency key must be checked first.
 pub(super) struct Request {
     to: Result<Recipient, Refusal>,
     message: Zeroizing<String>,
@@ -31,12 +31,12 @@ pub(super) struct Request {
     pub(super) idempotency: Option<Idempotency>,
 }
 
-/// The envelopes that a key sent or received, each with its thread.
+/// The envelopes that messages reply to, each with its thread.
 pub(super) type Threads = HashMap<EnvelopeId, Option<ThreadId>>;
 
 impl NewMessage {
-    /// Returns the parts of the message that the fingerprint covers. A repeated request must have the same parts.
-    /// Without a context, the parts are those of older servers, so that fingerprints of older servers still match.
+    /// Returns the parts of the message that the fingerprint covers. A repeated request must have the same parts. A
+    /// message without a context has the same parts as in older versions, so that stored fingerprints still match.
     fn parts(&self) -> Vec<&[u8]> {
         let SendContext { thread, reply_to, message_type } = &self.context;
         let context = [

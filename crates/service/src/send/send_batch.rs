@@ -115,8 +115,7 @@ impl Sending {
     }
 
     /// Finds the recipients and seals the messages. Fails if a look-up is unavailable, so that the batch is refused
-    /// before any of its messages is stored. Yields to the async runtime after each message, so that other requests on
-    /// the same thread can proceed.
+    /// before any of its messages is stored.
     async fn prepare_batch(
         &self,
         caller: CallerId,
@@ -140,6 +139,7 @@ impl Sending {
                 }
                 message => Ok(message?),
             });
+            // Lets other requests on the same thread proceed.
             tokio::task::yield_now().await;
         }
         Ok(prepared)
@@ -209,5 +209,6 @@ fn earlier_results(decided: &[Decided]) -> Option<Result<SentBatch, Error>> {
     })
 }
 
-/// Separates the fingerprints of batches from those of single sends, whose first part is a recipient.
+/// First part of the fingerprint of a batch. The first part of a single send is a recipient, so the two never have the
+/// same fingerprint.
 const FINGERPRINT_LABEL: &[u8] = b"batch of messages";

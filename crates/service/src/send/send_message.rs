@@ -89,10 +89,8 @@ impl Sending {
         self.core.cache.invalidate_on(CacheEvent::RecipientStale { key, handle });
     }
 
-    /// Refuses a request with `refusal` after the checks of session, key and limits, so that the request counts against
-    /// the rate limits.
-    ///
-    /// If one of these checks refuses the request, that refusal is returned instead. A repeated request with an
+    /// Refuses a request with `refusal`, but only after the checks of session, key and limits, which also count the
+    /// request. If one of these checks refuses the request, returns that refusal instead. A repeated request with an
     /// idempotency key gets its first response.
     async fn refuse(
         &self,

@@ -115,9 +115,9 @@ impl StoredBytesCache {
 }
 
 impl CachedBytes {
-    /// Returns true if the entry is too old to decide about `added` further bytes. The maximum age depends on the share
-    /// of the quota that the account would use with the `added` bytes. If the clock was set back, every entry is too
-    /// old.
+    /// Returns true if the entry is too old to decide about `added` further bytes. The closer these bytes bring the
+    /// account to its quota, the shorter is the maximum age. An entry from the future is also too old: the clock was
+    /// set back.
     fn is_old(self, added: u64, bytes_max: u64, now: Timestamp) -> bool {
         let after = self.bytes.saturating_add(added);
         let age_max_ms = if after > bytes_max {

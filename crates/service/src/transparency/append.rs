@@ -1,9 +1,10 @@
 //! Appends the [statements](sealpost_domain::ports::StatementKind) (texts about keys, badges, envelopes and the audit
 //! trail) of committed transactions to the transparency log.
 //!
-//! Triggers of the database store statements in the transaction of a change. Any node may append these statements. The
-//! transaction locks the log, so that all nodes append in one order. The time of an entry is the
-//! [shared time](sealpost_storage::Reader::shared_time), so that a node with a wrong clock appends no wrong times.
+//! Triggers of the database store a statement in the transaction of the change that it describes. Any node may append
+//! it later. The appending transaction locks the log, so that all nodes append in one order. Entries get the time of
+//! the database server's clock ([`shared_time`](sealpost_storage::Reader::shared_time)), because a node's clock can be
+//! wrong.
 
 use super::{
     TransparencyLog,
@@ -58,10 +59,9 @@ impl TransparencyLog {
         Ok(())
     }
 
-    /// Appends pending statements that the search covers, at most as many as there are salts. Each entry of the log
-    /// needs a salt: random bytes that hide the statement. Statements about envelopes are merged into common entries.
-    /// Returns the signed checkpoint, and true if the maximum number of statements was appended, so that more may be
-    /// pending.
+    /// Appends pending statements that the search covers. Each entry of the log needs a salt (random bytes that hide
+    /// the statement), so at most as many statements are appended as there are salts. Statements about envelopes are
+    /// merged into common entries. Returns the signed checkpoint, and true if more statements may be pending.
     fn append(
         &self,
         tx: &mut Transaction,
@@ -80,9 +80,9 @@ impl TransparencyLog {
         Ok((checkpoint, is_full))
     }
 
-    /// Appends a statement whose text is not stored: the database gets only the entry of the log, which is a hash.
-    /// Locks the log, and then calls `state` to create the statement in the same transaction. Returns the number of the
-    /// entry, and the statement.
+    /// Appends a statement without storing its text: the database gets only the entry of the log, which contains a
+    /// hash. Locks the log, and then calls `state` to create the statement in the same transaction. Returns the number
+    /// of the entry, and the statement.
     pub(crate) fn append_unstored(
         &self,
         mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,
@@ -105,7 +105,7 @@ impl TransparencyLog {
     }
 
     /// Locks the log until the end of the transaction, and returns its state. Fails if the log lacks entries of the
-    /// checkpoint in the checkpoint file. In that case an older database was restored.
+    /// checkpoint in the checkpoint file, because an older database was restored.
     fn lock(&self, tx: &mut Transaction) -> Result<LogHead, StoreError> {
         let head = match tx.lock_log()? {
             Some(head) => head,
@@ -217,8 +217,8 @@ fn merge(
 }
 
 /// Adds entries to the Merkle tree. Returns the changed tiles (stored groups of hashes), and the new size and root
-/// hash. Refuses a tree whose size or root hash differs from the last signed checkpoint. The rows of such a tree were
-/// changed, and a new checkpoint would hide this.
+/// hash. Refuses a tree whose size or root hash differs from the last signed checkpoint: its rows were changed, and a
+/// new checkpoint would hide this.
 fn grow(
     tx: &mut Transaction,
     head: &LogHead,

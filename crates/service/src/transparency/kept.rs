@@ -1,6 +1,6 @@
-//! Keeps the newest signed checkpoint in a file outside the database. A database that was restored from a backup lacks
-//! entries of this checkpoint. If a node then signed other entries with the same numbers, the log would have two
-//! different histories (a fork). Therefore a node does not extend a log that lacks entries of the checkpoint.
+//! Keeps the newest signed checkpoint in a file outside the database, to detect a database that was restored from an
+//! older backup. The log of this database lacks entries of the checkpoint. If a node then signed other entries with the
+//! same numbers, the log would have two different histories (a fork). Therefore the node does not extend the log.
 
 use std::{
     fs::{self, OpenOptions},
@@ -51,7 +51,7 @@ impl From<KeptFault> for StoreError {
     }
 }
 
-/// The checkpoint in the file.
+/// The checkpoint in the checkpoint file.
 pub(super) struct KeptCheckpoint {
     checkpoint: Checkpoint,
     file: String,
@@ -81,9 +81,9 @@ impl KeptCheckpoint {
         kept_name == name && (kept_number, self.checkpoint.size) > (number, other.size)
     }
 
-    /// Refuses a log that does not begin with all entries of the checkpoint, and a log that a restart had ended before
-    /// the checkpoint. Accepts a log that a later restart has begun, and a log with an unrelated name. `head` must be
-    /// read after the file, because nodes replace the file.
+    /// Refuses a log that does not begin with all entries of the checkpoint, and a predecessor of the checkpoint's log,
+    /// which a restart has ended. Accepts a successor, which a later restart has begun, and a log with an unrelated
+    /// name. Read `head` after the file, because nodes replace the file.
     pub(super) fn require(&self, reader: &mut Reader, head: &LogHead) -> Result<(), KeptFault> {
         let Checkpoint { origin, size, root } = &self.checkpoint;
         let (kept_name, kept_number) = numbered(origin);
@@ -121,8 +121,8 @@ pub fn find_log_fault(store: &Database, file: &Path) -> Result<Option<String>, S
     }
 }
 
-/// Replaces the content of the file by `checkpoint`, unless the file has a newer checkpoint of the same log. Only logs a
-/// failure, because the log itself is intact.
+/// Replaces the content of the file by `checkpoint`, unless the file has a newer checkpoint of the same log. A failure
+/// only causes a warning, because the transparency log itself is intact.
 pub(super) fn keep(file: &Path, checkpoint: &str) {
     // Transactions commit in the order of their checkpoints, but their threads can come here in another order.
     let _alone = REPLACEMENT.lock();

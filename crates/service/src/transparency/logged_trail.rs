@@ -1,5 +1,5 @@
-//! Reads the entries of the audit trail from the transparency log. If the trail in the database lacks one of these
-//! entries, the trail was truncated, or the end of the trail was replaced.
+//! Reads the entries of the audit trail from the transparency log, to detect that the trail in the database was
+//! truncated, or that its end was replaced: it then lacks one of these entries.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use super::{
     stored::{TreeFault, hashes, read_tile, signed},
 };
 
-/// The entries of the audit trail in the log.
+/// The entries of the audit trail that the transparency log has.
 #[derive(Default)]
 pub(crate) struct LoggedTrail {
     /// The number of the first entry.
@@ -97,9 +97,8 @@ impl LoggedTrail {
         is_other.then_some("the transparency log has another entry with its number")
     }
 
-    /// Returns the reason why the log does not match the end of the trail: a fault of the log itself, or entries of the
-    /// log after `newest`. `newest` is the number of the last entry of the trail. Returns `None` if there is no such
-    /// reason.
+    /// Returns the reason why the log does not match the end of the audit trail, or `None` if it matches. Reasons are a
+    /// fault of the log itself, and entries of the log after `newest`, the number of the last entry of the trail.
     pub(crate) fn fault_after(&self, newest: u64) -> Option<&'static str> {
         let is_longer = !self.hashes.is_empty() && self.end() > newest.saturating_add(1);
         let deleted = is_longer.then_some("it was deleted, but the transparency log has it");
@@ -107,9 +106,8 @@ impl LoggedTrail {
     }
 }
 
-/// Returns the statements about entries of the audit trail in one page of the log. The page begins with the entry
-/// `first`. The log has `size` entries and the root hash `root`. `None` if the page does not match `root`, or if a
-/// statement is missing.
+/// Returns the statements about the audit trail in one page of the log, from the entry `first` on. The log has `size`
+/// entries and the root hash `root`. `None` if the page does not match `root`, or if a statement is missing.
 fn page(
     reader: &mut Reader,
     first: u64,

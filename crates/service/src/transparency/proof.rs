@@ -88,9 +88,9 @@ pub(crate) fn find_statement(
     Ok(found.map(|statement| Logged::new(kind, statement, None)))
 }
 
-/// Finds the newest statement about a badge. Returns `None` if no statement is in the log yet, or if the status in the
-/// statement differs from `is_revoked`. The status differs if another program changed the row of the badge: the row
-/// then lacks a valid authentication tag, so the badge counts as revoked.
+/// Finds the newest statement about a badge. Returns `None` if no statement is in the log yet, or if its status
+/// contradicts `is_revoked`. This happens if another program changed the row of the badge: the row then lacks a valid
+/// authentication tag, so the badge counts as revoked.
 pub(crate) fn find_badge(
     reader: &mut Reader,
     id: &BadgeId,
@@ -128,7 +128,7 @@ impl Logged {
     }
 }
 
-/// Creates the proof file of an entry. Uses the newest checkpoint that witnesses have cosigned. If this checkpoint does
+/// Creates the proof file of an entry, with the newest checkpoint that witnesses have cosigned. If this checkpoint does
 /// not include the entry, uses the newest checkpoint.
 fn log_proof(reader: &mut Reader, head: &LogHead, logged: &Logged) -> Result<String, TreeFault> {
     let witnessed = witnessed(head, logged.index)?;

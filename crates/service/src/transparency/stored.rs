@@ -11,8 +11,8 @@ pub(crate) fn signed(text: &str) -> Result<(Note, Checkpoint), StoreError> {
     Ok((note, checkpoint))
 }
 
-/// Reads a stored checkpoint. Refuses a checkpoint that the key of the log has not signed. The database was then
-/// changed, and a new signature over this content would hide the change.
+/// Reads a stored checkpoint. Refuses a checkpoint that the key of the log has not signed: the database was changed,
+/// and a new signature over this content would hide the change.
 pub(super) fn signed_by(text: &str, key: &VerifierKey) -> Result<Checkpoint, StoreError> {
     let (note, checkpoint) = signed(text)?;
     if note.is_signed_by(key) == Ok(true) {

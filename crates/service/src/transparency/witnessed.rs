@@ -11,8 +11,8 @@ use super::{
 use crate::error::Error;
 
 impl TransparencyLog {
-    /// Returns the newest checkpoint if at least one of these witnesses has not cosigned it. Returns `None` if all of
-    /// them have cosigned it, or if the log is empty. `keys` are the keys of the witnesses. Blocks the thread.
+    /// Returns the newest checkpoint if a witness with one of these keys has not cosigned it. Returns `None` if all
+    /// have cosigned it, or if the log is empty. Blocks the thread.
     pub fn unwitnessed_checkpoint(&self, keys: &[&VerifierKey]) -> Result<Option<String>, Error> {
         let head = self.core.store.read(sealpost_storage::Reader::log_head)?;
         let Some(head) = head.filter(|head| head.size > 0) else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! The state of an entry in a list of deliveries, and the cursors of such a list and of the event log. The cursor of a
-//! list is opaque to callers, and valid only for the same webhook and filter.
+//! The states of the entries in a list of deliveries, and the cursors of this list and of the event log. A cursor of
+//! the list is opaque to callers, and valid only for the same webhook and filter.
 
 use std::{fmt, str::FromStr};
 

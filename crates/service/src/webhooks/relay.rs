@@ -142,7 +142,7 @@ impl Webhooks {
         Ok(Relay { id, webhook_id: webhook.id, account_id })
     }
 
-    /// Returns the intervals of [`Webhooks::keep_relays`].
+    /// Returns the initial intervals for [`Webhooks::keep_relays`].
     pub(crate) fn relay_intervals(&self) -> RelayIntervals {
         let last = self.core.clock.now();
         RelayIntervals {
@@ -151,9 +151,8 @@ impl Webhooks {
         }
     }
 
-    /// Renews the stored connections of this node, so that they still count against the limits. Closes connections that
-    /// may no longer stay open, because their webhook, key or token was changed or has expired. Also deletes the rows
-    /// of lost connections.
+    /// Renews the stored connections of this node, so that they still count against the limits. Closes connections
+    /// whose webhook, key or token was changed or has expired. Deletes the rows of lost connections.
     pub(crate) fn keep_relays(&self, intervals: &mut RelayIntervals) -> Result<(), StoreError> {
         let core = &self.core;
         let (relays, now) = (core.dispatch.relays(), core.clock.now());
@@ -176,8 +175,8 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Makes the connections of this node count for the next [`NODE_LEASE`]. Closes the connections if another node has
-    /// deleted their rows.
+    /// Makes the connections of this node count against the limits for the next [`NODE_LEASE`]. Closes the connections
+    /// if another node has deleted their rows.
     fn renew_relays(&self, now: Timestamp) -> Result<(), StoreError> {
         let core = &self.core;
         let is_known = core.store.write(Durability::Relaxed, |tx| {
@@ -187,8 +186,8 @@ impl Webhooks {
         if is_known { Ok(()) } else { self.close_forgotten_relays() }
     }
 
-    /// Closes the open connections of this node whose rows are missing in the database. Connections without a row are
-    /// not checked, so they must close. A row can be missing for two reasons:
+    /// Closes the open connections of this node whose rows are missing in the database. The checks of webhook, key and
+    /// token need the row. A row can be missing for two reasons:
     ///
     /// - Another node has deleted the row, because this node did not renew it in time.
     /// - The database was replaced by a standby that lacks the row.
@@ -210,13 +209,12 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes the rows of connections that this node no longer has. Such rows are left if the receiver closes the
-    /// connection during the handshake, or if a deletion fails. Reads all rows only if there are more rows than open
-    /// connections, because a node can have many connections. If there are fewer rows, closes the connections without a
-    /// row.
+    /// Deletes the rows of connections that this node no longer has, and closes connections whose rows are missing. A
+    /// row is left if the receiver closes the connection during the handshake, or if the deletion of the row fails.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
         let core = &self.core;
         let stored = core.store.read(|reader| reader.count_relays_of_node(core.node))?;
+        // Compares the numbers first, because a node can have many connections.
         let attached = u64::try_from(core.dispatch.relays().len()).unwrap_or(u64::MAX);
         if stored <= attached {
             return if stored < attached { self.close_forgotten_relays() } else { Ok(()) };
@@ -238,12 +236,12 @@ pub(crate) struct RelayIntervals {
     cleaning: Interval,
 }
 
-/// Time after the last renewal for which the connections of a node count against the limits. The connections of a dead
-/// node therefore stop counting after this time. The end of this time is computed from the clock of the database
-/// server, because all nodes compare this end with the current time, and their own clocks can differ.
+/// Time after a renewal for which the connections of a node count against the limits, so that those of a dead node stop
+/// counting. The end of this time is computed from the clock of the database server, because the clocks of nodes can
+/// differ.
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
-/// Age from which the row of a connection counts as lost, if its node does not have the connection. This age is longer
-/// than a handshake. Also the interval between two searches for lost connections.
+/// Age from which a row is deleted if its node does not have the connection. Longer than a handshake, during which the
+/// connection has only a row. Also the interval between two searches for such rows.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(10);

@@ -96,7 +96,8 @@ impl Webhooks {
         self.core.act(self, actor, Purpose::Inspect, list).await
     }
 
-    /// Returns the webhook with this id as the list shows it. Refuses the same ids as [`find`].
+    /// Returns the webhook with this id as its owner sees it. Refuses a malformed or unknown id, and the id of another
+    /// key's webhook.
     pub(crate) fn view(
         &self,
         reader: &mut Reader,
@@ -181,7 +182,7 @@ pub enum WaitingChoice {
 }
 
 impl WaitingCount {
-    /// Creates the count from `counted`. Counting stopped at `max` plus one, so `counted` is at most this number.
+    /// Creates the count. `counted` is the number of envelopes found; the search stops at `max` plus one.
     pub(crate) fn new(counted: u64, max: u32) -> Self {
         let max = u64::from(max);
         Self { waiting: counted.min(max), waiting_more: counted > max }

@@ -88,8 +88,8 @@ impl StoredProfile<'_> {
 }
 
 /// Logs in to an existing identity with the given secret, and stores its profile. The new profile replaces a stored
-/// profile of the same name. If both profiles are of the same account, the new profile keeps the secrets that only the
-/// stored profile contains. The login itself uses only the given secret.
+/// profile of the same name. If both are of the same account, the new profile keeps the secrets that only the stored
+/// profile contains. The login itself uses only the given secret.
 async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<(), ShellError> {
     let mut profile = given_profile(args, secret)?;
     let client = profile.client()?;
@@ -125,8 +125,8 @@ async fn log_in(args: &LoginArgs, secret: &str, file: &ProfileFile) -> Result<()
     stored.print(args.call.json)
 }
 
-/// Stores the profile of a login. Reads the secrets to keep only now, because another process may have replaced them
-/// during the login.
+/// Stores the profile of a login, and keeps the other secrets of a stored profile of the same account. Reads these
+/// secrets at the end of the login, because another process may have replaced them meanwhile.
 fn store(mut profile: Profile, file: &ProfileFile) -> Result<(), ShellError> {
     if let Ok(stored) = file.load() {
         profile.keep_secrets(stored);

@@ -65,15 +65,15 @@ pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<()
     Ok(())
 }
 
-/// Requests [evidence](sealpost_transparency::Evidence) about an envelope (proofs of its fate from the transparency
-/// log), and prints the evidence file. Removes the line feed at the end of the file, because `output::message` adds
-/// one.
+/// Requests the [evidence](sealpost_transparency::Evidence) about an envelope, and prints the evidence file. The file
+/// proves with the transparency log what happened to the envelope.
 pub(super) async fn evidence(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
     let service = ProfileClient::open(&args.call.profile, config_folder)?;
     let evidence = service.client.evidence(args.envelope_id).await?;
     if args.call.json {
         output::result(&evidence, true)?;
     } else {
+        // `output::message` adds a line feed at the end.
         output::message(evidence.evidence.trim_end_matches('\n'))?;
     }
     service.store_session().await;

@@ -21,7 +21,7 @@ use sealpost_transparency::{
 use super::ProfileClient;
 use crate::{cli::WatchArgs, error::ShellError, output, profile::replace_private};
 
-/// A proof file with its content.
+/// The text and the parsed content of a proof file.
 struct Proof {
     text: String,
     file: LogProof,
@@ -159,8 +159,8 @@ async fn require_growth(
 }
 
 /// Computes the root hash of the tree of `new_size` entries, and the proof that this tree begins with the tree of
-/// `old_size` entries. If a tile (a file of the log with up to 256 hashes of the tree) is missing, fetches this tile
-/// and starts the computation again.
+/// `old_size` entries. Fetches the tiles that the computation needs. A tile is a file of the log with up to 256 hashes
+/// of the tree.
 async fn consistency(
     client: &Client,
     old_size: u64,

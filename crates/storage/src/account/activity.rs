@@ -22,7 +22,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Inserts an entry. Keeps the newest `kept_max` entries of this account and kind, and deletes older ones.
+    /// Inserts an entry into the activity log of its account. Keeps the newest `kept_max` entries of this account and
+    /// kind, and deletes older ones.
     pub fn insert_activity(&mut self, entry: &Activity, kept_max: u32) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(a::table).values(ActivityRow::new(entry)).execute(conn)?;
@@ -42,8 +43,7 @@ impl Transaction {
     }
 }
 
-/// Deletes the entries of one kind in an account's activity log, except the newest `kept_max`. To find the entries to
-/// delete, reads only about `kept_max` entries of an index.
+/// Deletes the entries of one kind in an account's activity log, except the newest `kept_max`.
 fn trim(
     conn: &mut AnyConnection,
     account: &AccountId,
@@ -108,7 +108,7 @@ impl Reader {
     }
 }
 
-/// Deletes up to `limit` entries of an account. Returns the number of deleted entries.
+/// Deletes up to `limit` entries of an account's activity log. Returns the number of deleted entries.
 pub(super) fn delete_of(conn: &mut AnyConnection, account: &str, limit: u32) -> Result<u64, Fault> {
     let delete = sql_query(DELETE_OF).bind::<Text, _>(account).bind::<BigInt, _>(i64::from(limit));
     columns::number(delete.execute(conn)?, "number of entries")

@@ -27,13 +27,11 @@ use crate::{
 };
 
 impl Transaction {
-    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations (new API
-    /// keys). Then [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several
-    /// calls.
+    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations. Then
+    /// [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several calls.
     ///
-    /// A second call continues an interrupted closing. The second call can change the extent from
-    /// [`ClosingExtent::Close`] to [`ClosingExtent::Erase`], but not back. The times of the first closing and of the
-    /// first erasure stay.
+    /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
+    /// [`ClosingExtent::Erase`], but not back. The times of the first closing and of the first erasure stay.
     ///
     /// Returns the stored state of the closing, or `None` if the account does not exist.
     pub fn begin_closing(
@@ -53,9 +51,10 @@ impl Transaction {
     }
 
     /// Performs the next step of a closing: deletes about `limit` rows at most, or revokes one key. Returns the numbers
-    /// of changed rows, and whether the closing is complete. Run each call in a separate transaction: a call locks at
-    /// most one API key. A transaction with several calls would lock several keys in no fixed order, which could cause
-    /// a deadlock.
+    /// of changed rows, and whether the closing is complete.
+    ///
+    /// Run each call in a separate transaction. A call locks at most one API key. Several calls would lock several keys
+    /// in no fixed order, and could deadlock.
     pub fn close_portion(
         &mut self,
         account: &AccountId,
@@ -143,8 +142,8 @@ fn portion(rows: DeletedRows) -> ClosedPortion {
     ClosedPortion { rows, is_complete: false }
 }
 
-/// Marks an account as closed, and prevents logins. For this, replaces the hash of the login secret by zeros, which
-/// match no secret, and removes the recovery code. Returns `None` if the account does not exist.
+/// Marks an account as closed, and prevents logins: replaces the hash of the login secret by zeros, which match no
+/// secret, and removes the recovery code. Returns `None` if the account does not exist.
 fn begin(
     conn: &mut AnyConnection,
     account: &str,
@@ -202,9 +201,9 @@ fn erase_rows(
     Ok((activity > 0).then(|| DeletedRows { activity, ..DeletedRows::default() }))
 }
 
-/// Finds an API key of the account that still has its label, its handle, or rows that [`erase_key`] deletes. Label and
-/// handle are erased last, after these rows. A key without label and handle can still have such rows, if another
-/// transaction stored them during or after the erasure of the key.
+/// Finds an API key of the account that still has its label, its handle, or other rows that [`erase_key`] deletes. The
+/// label and the handle are erased last. Even after that, a key can have such rows, if another transaction stored them
+/// late.
 fn next_unerased_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
     let key = on_backend!(conn, c => {
         Statement::<_, Text>::query(NEXT_UNERASED_KEY)
@@ -279,8 +278,8 @@ fn finish(
 /// The label that erasure gives to all API keys of an account.
 const ERASED_LABEL: &str = "erased";
 
-/// Selects the next API key of an account with data left to erase. Tables with many rows for a key are searched in the
-/// order of their primary key. Without an order, PostgreSQL expects to find such a row soon, and would read the whole
+/// Selects the next API key of an account with data left to erase. Searches tables with many rows for a key in the
+/// order of their primary key. Without this order, PostgreSQL would expect to find a row soon, and would read the whole
 /// table for a key without rows.
 const NEXT_UNERASED_KEY: &str = "/* closing.next_unerased_key */
     SELECT k.id FROM api_keys AS k

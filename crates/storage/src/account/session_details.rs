@@ -46,8 +46,8 @@ impl Transaction {
 
     /// Sets the time of last use of sessions to `hour`, the start of an hour. Ignores sessions that no longer exist.
     ///
-    /// Keeps a stored time that is equal to `hour` or at most one hour later, because the clocks of two nodes can be in
-    /// different hours. Overwrites a stored time that is more than one hour later, because it came from a wrong clock.
+    /// Keeps a stored time that is at most one hour later, because the clocks of two nodes can be in different hours.
+    /// Overwrites a later one, because it came from a wrong clock.
     pub fn set_session_uses(
         &mut self,
         sessions: &[TokenHash],
@@ -100,7 +100,7 @@ impl Reader {
     }
 }
 
-/// A row of the table `sessions`, without its confirmation (the time at which the login secret was last entered again).
+/// A row of the table `sessions`, without the time at which the login secret was last entered again.
 #[derive(Debug, Insertable, Queryable, Selectable)]
 #[diesel(table_name = s, treat_none_as_default_value = false)]
 struct SessionDetailsRow {

@@ -28,7 +28,7 @@ impl Transaction {
         self.execute(used).map(drop)
     }
 
-    /// Deletes the use of a form, so that the form can be sent again.
+    /// Withdraws the use of a form, so that the form can be sent again.
     pub fn release_form(&mut self, form: &TokenHash) -> Result<(), StoreError> {
         self.execute(diesel::delete(f::table.find(form.0.to_vec()))).map(drop)
     }

@@ -1,4 +1,4 @@
-//! A new file that gets its final name when it is complete. After a crash only a file with another name is left.
+//! A new file that gets its final name when it is complete. After a crash, only a file with a temporary name is left.
 
 use std::{
     fs::{self, File, OpenOptions},

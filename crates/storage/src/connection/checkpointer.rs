@@ -59,7 +59,7 @@ pub(crate) struct LogState {
 }
 
 impl Checkpointer {
-    /// Starts the thread with a connection to `target`. `write_lock` is the lock that all writers of this process hold.
+    /// Starts the thread with a connection to `target`. Each writer of this process holds `write_lock` while it writes.
     pub(crate) fn start(
         connection: AnyConnection,
         target: Target,
@@ -145,7 +145,7 @@ impl Signals {
     }
 }
 
-/// The connections and locks of the thread.
+/// The connections and locks of the thread for checkpoints.
 struct Work {
     connection: SqliteConnection,
     target: Target,
@@ -159,8 +159,8 @@ struct Work {
 
 /// The connection and the file that a checkpoint in portions needs.
 struct Portions {
-    /// A connection with a read transaction. A checkpoint does not copy pages that were written after the start of this
-    /// transaction.
+    /// A connection with a read transaction, which limits the portion: a checkpoint does not copy pages that were
+    /// written after the start of this transaction.
     reader: SqliteConnection,
     flush: GradualFlush,
 }
@@ -168,13 +168,9 @@ struct Portions {
 impl Work {
     /// Runs a checkpoint if the log is long enough. Returns true if a reader prevents the copying of some pages.
     ///
-    /// First runs [`PASSES_BESIDE_WRITERS`] passes while other threads write. Such a pass does not copy the pages of
-    /// commits that end during the pass. The last pass holds the write lock, so that it copies all pages. The next
-    /// write then starts the log from its beginning.
-    ///
-    /// SQLite syncs the database file only at the end of a pass that has copied all pages. Usually one of the first
-    /// passes copies all pages, and syncs the file without the lock. The sync of the last pass, under the lock, is then
-    /// short.
+    /// First, [`PASSES_BESIDE_WRITERS`] passes copy pages while other threads write. Usually one of these passes copies
+    /// all pages. SQLite then syncs the database file. The last pass holds the write lock, and copies only the pages
+    /// that were written since, so its sync is short. The next write then starts the log from its beginning.
     fn relieve(&mut self) -> Result<bool, CheckpointFault> {
         let LogState { log, checkpointed } = checkpoint(&mut self.connection, "NOOP")?;
         if log - checkpointed < LOG_PAGES_MAX {
@@ -192,9 +188,8 @@ impl Work {
         Ok(checkpointed < log)
     }
 
-    /// Copies a log that has become long while a reader prevented its copying. After each portion, writes the copied
-    /// pages to the disk gradually, because a sync of all pages at once would occupy the disk for seconds. Returns true
-    /// if the reader still prevents the copying.
+    /// Copies a long log in portions. After each portion, writes the copied pages to the disk gradually, because a sync
+    /// of all pages at once would occupy the disk for seconds. Returns true if a reader still prevents the copying.
     fn copy_portions(&mut self, mut copied: i64) -> Result<bool, CheckpointFault> {
         loop {
             let before = bytes_changed_by_thread();
@@ -216,8 +211,8 @@ impl Work {
         }
     }
 
-    /// Copies the pages that are in the log now, without a sync of the database file. For this, first adds a page to
-    /// the log that is not copied: SQLite syncs the file only if all pages of the log are copied.
+    /// Copies the pages that are in the log now, without a sync of the database file. SQLite syncs the file only if all
+    /// pages of the log are copied. Therefore first adds a page to the log that this checkpoint does not copy.
     fn copy_portion(&mut self) -> Result<LogState, CheckpointFault> {
         let portions = match &mut self.portions {
             Some(portions) => portions,
@@ -267,7 +262,7 @@ pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult
     sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(conn)
 }
 
-/// Minimum number of uncopied pages in the log (16 MiB) for a checkpoint. With a higher number, each checkpoint takes
+/// Number of uncopied pages in the log (16 MiB) at which a checkpoint runs. With a higher number, each checkpoint takes
 /// longer. With a lower number, pages that every batch of sends changes are copied more often.
 const LOG_PAGES_MAX: i64 = 4096;
 /// Number of uncopied pages (64 MiB) above which the log is long. A log becomes long only while a reader prevents its

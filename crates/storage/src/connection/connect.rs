@@ -166,8 +166,8 @@ fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an error if the path of the database or of its write-ahead log belongs to something other than a regular
-/// file. Reading a pipe, for example, would wait forever.
+/// Fails if the database file or its write-ahead log exists, but is no regular file. Reading a pipe, for example, would
+/// wait forever.
 fn require_regular(path: &Path) -> io::Result<()> {
     for suffix in ["", "-wal", "-shm"] {
         let name = owned_file::with_suffix(path, suffix);
@@ -188,9 +188,8 @@ const PRIVATE: u32 = 0o600;
 /// - Error messages are in English, because errors are classified by text. If the role may not set the language, the
 ///   language of the server is kept.
 /// - Queries use indexes. PostgreSQL plans each prepared statement only once, often while a table is small. Without
-///   these settings, PostgreSQL could choose to scan the whole table, and keep this plan when the table has grown. In
-///   the delivery queue, dead rows outnumber live rows, which makes a scan even slower. A bitmap scan would read all
-///   index entries of a key, also if the query needs only the first.
+///   these settings, PostgreSQL could choose to scan the whole table, and keep this plan when the table has grown. A
+///   bitmap scan would read all index entries of a key, even if the query needs only the first.
 const POSTGRES_SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET enable_seqscan = off;
@@ -210,9 +209,9 @@ const POSTGRES_SESSION: &str = "
 ///
 /// - A busy timeout: a statement waits if an operator command writes in another process.
 /// - No memory mapping. With a mapping, a disk error would end the process instead of failing a statement.
-/// - No checkpoints in commits: the thread for checkpoints runs them. If a reader has prevented the copying of a long
-///   log, a later checkpoint in a commit would take seconds. The file of the log is never truncated, because SQLite
-///   would do this in a commit.
+/// - No checkpoints in commits: the thread for checkpoints runs them. In a commit, copying a long log would take
+///   seconds.
+/// - No limit for the size of the log file, because SQLite would truncate the file in a commit.
 /// - No `auto_vacuum`. New rows reuse the pages of deleted rows, so the file needs no vacuum. With `auto_vacuum`, each
 ///   envelope would write 3 % more to the write-ahead log.
 const WRITER: [&str; 7] = [

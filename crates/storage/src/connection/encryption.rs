@@ -112,8 +112,8 @@ impl SslMode {
     }
 }
 
-/// Adds the missing encryption parameters to the URL. For the mode `verify-full`, replaces `sslrootcert=system` by the
-/// file of the machine's certificate authorities.
+/// Adds the missing encryption parameters to the URL. For the mode `verify-full`, sets `sslrootcert` to the machine's
+/// file of certificate authorities if the parameter is missing or `system`.
 pub(crate) fn encrypted(url: &PostgresUrl, in_clear: bool) -> Result<PostgresUrl, EncryptionFault> {
     let Some(mode) = mode(url, in_clear)? else { return Ok(url.clone()) };
     let mut url = match url.parameter("sslmode") {

@@ -115,8 +115,8 @@ fn leaves_in_doubt(error: &Error) -> bool {
     }
 }
 
-/// Returns true if the connection must be replaced. One such error is that the server has become read-only: the server
-/// is then no longer the primary, and a new connection may reach the new primary.
+/// Returns true if the connection must be replaced: if it is lost, or if the server has become read-only. Such a server
+/// is no longer the primary, and a new connection may reach the new primary.
 fn is_fatal(error: &Error) -> bool {
     match error {
         Error::BrokenTransactionManager | Error::RollbackErrorOnCommit { .. } => true,

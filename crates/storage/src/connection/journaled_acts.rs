@@ -1,8 +1,8 @@
-//! Collects the acts of a transaction for the revocation journal. Acts are changes that a restored backup would undo,
-//! such as revocations. The journal is a file outside the database.
+//! Collects the acts of a transaction for the revocation journal, a file outside the database. Acts are changes that a
+//! restored backup would undo, such as revocations. After a restore, the journal repeats them.
 //!
-//! The journal has a mark, a number that is also stored in the database. Each transaction with acts raises the mark. If
-//! the mark in the database is lower than the newest mark in the journal, then the database is older than the journal.
+//! The journal has a mark, a number that is also stored in the database. Each durable transaction with acts raises the
+//! mark. If the mark in the database is lower than the newest mark in the journal, the database is an older backup.
 
 use std::sync::{Arc, OnceLock};
 
@@ -57,9 +57,8 @@ impl JournaledActs {
     /// If `is_durable` is true, raises the journal's mark in the database by one. Raising the mark locks its row, so
     /// call this function last in the transaction.
     ///
-    /// If `is_durable` is false, the commit does not wait for the disk, and the acts get no mark. With a mark, a crash
-    /// could lose the mark in the database although the journal contains it. The database would then look older than
-    /// its journal.
+    /// If `is_durable` is false, the acts get no mark. A crash could lose this commit, and with it the mark in the
+    /// database, but not the mark in the journal. The database would then look older than its journal.
     ///
     /// Also reads the clock of the database server. The rows of the acts are locked, so a later act on the same row has
     /// a later time, also on another node.

@@ -25,8 +25,8 @@ use crate::{
 impl Database {
     /// Returns the oldest snapshot of another session, replica, prepared transaction or replication slot.
     ///
-    /// On SQLite, returns a snapshot only if it prevents the copying of a long log into the database file. The age is
-    /// then the time for which this process could not copy the log.
+    /// On SQLite, returns a snapshot only if it prevents the copying of a long write-ahead log into the database file.
+    /// The age is then the time for which this process could not copy the log.
     pub fn oldest_snapshot(&self) -> Result<Option<OldestSnapshot>, StoreError> {
         self.look_up(|conn| match conn {
             AnyConnection::Postgres(conn) => oldest_of_postgres(conn),
@@ -72,8 +72,9 @@ fn readers(database: &Path) -> Vec<String> {
     pids.into_iter().filter(|pid| *pid != process::id()).map(named).collect()
 }
 
-/// Returns the id of the process that holds the lock in a line of `/proc/locks`. `None` unless the lock is on a read
-/// mark of the file with this inode. A line looks like this: `5: POSIX  ADVISORY  READ 4711 fe:00:131 124 124`.
+/// Returns the id of the process that holds the lock in a line of `/proc/locks`. `None` unless the file has this inode,
+/// and the lock includes a byte that SQLite locks for a read transaction. A line looks like this:
+/// `5: POSIX  ADVISORY  READ 4711 fe:00:131 124 124`.
 fn reader(line: &str, inode: u64) -> Option<u32> {
     let fields: Vec<_> = line.split_whitespace().collect();
     let [_, "POSIX", _, _, pid, file, from, to] = *fields else { return None };
@@ -89,9 +90,10 @@ fn named(pid: u32) -> String {
 }
 
 /// Selects the holder of the oldest snapshot. Excludes processes without a user, such as autovacuum workers, because
-/// their snapshots keep no row versions. Unless the role is a member of `pg_read_all_stats`, the columns `xact_start`,
-/// `state` and `backend_type` of other users' sessions are NULL: their age in time is then unknown, and a replica is
-/// named as a process.
+/// their snapshots keep no row versions.
+///
+/// Only members of `pg_read_all_stats` can read `xact_start`, `state` and `backend_type` of other users' sessions.
+/// Without these columns, the age of a session is unknown, and a replica is shown as a process.
 const HOLDERS: &str = "/* oldest_snapshot.holders */
     SELECT holder, (extract(epoch FROM clock_timestamp() - since) * 1000)::BIGINT AS age_ms, transactions
     FROM (

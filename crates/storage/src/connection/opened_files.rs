@@ -12,8 +12,8 @@ use sealpost_domain::ports::StoreError;
 
 use crate::{connection::fault::unavailable, owned_file::with_suffix};
 
-/// The device and inode numbers of the database file and of its write-ahead log when the database was opened. `None` for
-/// a file that could not be found.
+/// The files of an opened database: the device and inode numbers of the database file and of its write-ahead log.
+/// `None` for a file that could not be found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpenedFiles([Option<(u64, u64)>; 2]);
 

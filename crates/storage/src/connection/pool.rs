@@ -3,8 +3,7 @@
 //!
 //! Each dead connection increments the failure count of its pool. At checkout, a connection is tested only if this
 //! count has changed since the connection was opened or last tested. For example, after a restart of the server one
-//! statement fails, and the pool then tests all its other connections. If the failed statement begins a transaction,
-//! the caller begins the transaction again on another connection.
+//! statement fails, and the pool then tests all its other connections.
 
 use std::{
     sync::{
@@ -51,8 +50,8 @@ pub(crate) struct Connection {
     pub(crate) backend: AnyConnection,
     /// True if the connection is dead, so that the pool closes it.
     pub(crate) is_dead: bool,
-    /// True if the last transaction did not wait for the disk at its commit. SQLite keeps this setting until it is
-    /// changed.
+    /// True if the last transaction did not wait for the disk at its commit. On SQLite, the next durable transaction
+    /// must then reset the pragma `synchronous`.
     pub(crate) is_relaxed: bool,
     /// Id of the server process that serves this connection; `None` for SQLite.
     pub(crate) server_process: Option<i32>,

@@ -1,5 +1,5 @@
-//! Checks a PostgreSQL database for conditions that the service needs, but cannot create by itself: rights for
-//! migrations and housekeeping, and replica identities. SQLite needs none of these.
+//! Checks two conditions of a PostgreSQL database that the service cannot meet by itself: the database role has all
+//! rights that it needs, and replicated tables have a replica identity. SQLite needs neither.
 
 use std::{error::Error, fmt};
 
@@ -17,8 +17,8 @@ use crate::{
     query::statement::Statement,
 };
 
-/// The rights that the database role lacks. Migrations need these rights, and housekeeping needs them to create and
-/// drop partitions. `Display` shows the SQL statements that grant the rights.
+/// The rights that the database role lacks to migrate the database, and to create and drop partitions. `Display` shows
+/// the SQL statements that grant these rights.
 #[derive(Debug, QueryableByName)]
 pub struct MissingRights {
     #[diesel(sql_type = Text)]
@@ -33,8 +33,7 @@ pub struct MissingRights {
 }
 
 impl Database {
-    /// Returns the rights that the role lacks for migrations, and for the creation and deletion of partitions by
-    /// housekeeping. `None` if the role has all of them, and on SQLite.
+    /// Returns the rights that the database role lacks. `None` if the role has all of them, and on SQLite.
     pub fn missing_rights(&self) -> Result<Option<MissingRights>, StoreError> {
         self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(None) };
@@ -44,8 +43,8 @@ impl Database {
         })
     }
 
-    /// Replaces the error of a refused migration by an error that names the missing rights and the statements that
-    /// grant them. Returns the same error if the role lacks no rights, or if the error has another cause.
+    /// Replaces the error of a refused migration by an error that shows the statements for the missing rights. Returns
+    /// `error` unchanged if the role lacks no rights, or if the error has another cause.
     pub(crate) fn with_missing_rights(&self, error: StoreError) -> StoreError {
         match &error {
             StoreError::Refused(cause) if !cause.is::<VersionFault>() => {
@@ -56,9 +55,9 @@ impl Database {
         }
     }
 
-    /// Returns the tables without a replica identity: the columns by which logical replication identifies a row. If a
-    /// publication includes such a table, PostgreSQL refuses updates and deletions of its rows. Returns an empty list
-    /// if no publication of the database publishes updates or deletions.
+    /// Returns the tables without a replica identity: the columns by which logical replication identifies a row.
+    /// PostgreSQL refuses updates and deletions in such a table if a publication includes the table. Returns an empty
+    /// list if no publication of the database publishes updates or deletions.
     pub fn unidentified_tables(&self) -> Result<Vec<String>, StoreError> {
         self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(Vec::new()) };

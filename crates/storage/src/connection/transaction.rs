@@ -44,21 +44,23 @@ use crate::{
 pub struct Transaction {
     reader: Reader,
     pub(crate) facts_cache: Arc<FactsCache>,
-    /// The generation of the cache in which this transaction began.
+    /// The generation of `facts_cache` (how often it was cleared) when this transaction began.
     pub(crate) generation: Generation,
-    /// The channels whose rows exist after the commit.
+    /// The channels (shared key encapsulations) whose rows exist after the commit, which adds them to `facts_cache`.
     pub(crate) stored_channels: Vec<ChannelId>,
-    /// The addresses of the usage rows (counters of an API key) that this transaction has locked. Empty on SQLite.
+    /// The row addresses (`ctid`) of the usage rows that this transaction has locked. A usage row has the counters of
+    /// an API key. Empty on SQLite.
     pub(crate) usage_addresses: HashMap<ApiKeyId, RowAddress>,
     /// Changes of this transaction that a restored backup would undo, such as revocations. These changes are appended
     /// to the revocation journal after the commit.
     pub(crate) journaled_acts: JournaledActs,
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
-    /// for a migration, whose commit may take long.
+    /// for a migration or a move, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
     /// The positions from which deletions of expired rows continue.
     pub(crate) purge_cursor: Arc<PurgeCursor>,
-    /// For each table, the time of the last expired row that this transaction deletes.
+    /// For each table, the time of the last expired row that this transaction deletes. The commit moves `purge_cursor`
+    /// to it.
     pub(crate) purged: Vec<(&'static str, i64)>,
     /// The file of an SQLite database; `None` for PostgreSQL.
     file: Option<Arc<Path>>,
@@ -108,8 +110,7 @@ impl Transaction {
         })
     }
 
-    /// Removes the deadline of the commit. Needed for migrations: the commit of SQLite may copy all changed pages into
-    /// the database file, which takes long.
+    /// Removes the deadline of the commit. Needed for migrations and moves, whose commit may take long.
     pub(crate) fn without_deadline(mut self) -> Self {
         self.durable_commits = None;
         self
@@ -199,8 +200,8 @@ impl Drop for Transaction {
 
 /// Begins a transaction with the settings that each database needs.
 ///
-/// - SQLite: first sets the pragma for the durability. Then takes the write lock at once. A deferred transaction would
-///   take the lock at its first write, and fail if another transaction has written in the meantime.
+/// - SQLite: sets the pragma for the durability, and takes the write lock at once. A deferred transaction would take
+///   the lock at its first write, and fail if another transaction has written in the meantime.
 /// - PostgreSQL: sets the isolation level again, because a pooler may have set it on another server connection.
 fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
     let relaxed = durability == Durability::Relaxed;
@@ -221,8 +222,8 @@ fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Faul
     Ok(())
 }
 
-/// Runs statements that begin a transaction. PostgreSQL can fail after the first of them, for example when a statement
-/// is cancelled. diesel then does not know of the open transaction, so the connection must close.
+/// Runs statements that begin a transaction. If they fail on PostgreSQL, marks the connection as dead: BEGIN may have
+/// succeeded before a later statement failed, and diesel does not know of the open transaction.
 pub(crate) fn begin_with(connection: &mut Connection, sql: &str) -> Result<(), Fault> {
     let began = connection.run(|conn| {
         Ok(on_backend!(conn, c => AnsiTransactionManager::begin_transaction_sql(c, sql))?)
@@ -241,7 +242,7 @@ pub struct Reader {
     /// Owners of the handles that were read; `None` for a free handle. Assigning a handle fails if its owner has
     /// changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
-    /// The keys that compute and verify the tags of rows.
+    /// The keys that compute and verify the tags (authentication codes) of rows.
     pub(crate) row_tags: RowTags,
 }
 

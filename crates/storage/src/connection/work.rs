@@ -23,8 +23,8 @@ impl Database {
     /// Runs reads outside a transaction. If the connection turns out to be dead, runs `work` once more on another
     /// connection.
     ///
-    /// `work` holds a connection until its end, so `work` must not call a method of the database that takes another
-    /// connection. If such work held all connections, all of it would wait for another connection until the timeout.
+    /// `work` must not call a method of the database that takes another connection. Otherwise callers that together
+    /// hold all connections could wait for each other until the timeout.
     pub fn read<T, E: From<StoreError>>(
         &self,
         mut work: impl FnMut(&mut Reader) -> Result<T, E>,
@@ -40,7 +40,7 @@ impl Database {
         work(&mut Reader::open(&self.readers, &self.row_tags)?)
     }
 
-    /// Runs one lookup like [`read`](Self::read).
+    /// Runs one lookup outside a transaction, like [`read`](Self::read).
     pub(crate) fn look_up<T>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
@@ -100,9 +100,10 @@ impl Database {
         self.write(durability, |tx| tx.run(&work))
     }
 
-    /// Begins a transaction. Prefer [`write`](Self::write), which also commits and retries. If a durable commit got no
-    /// response, and none has succeeded since, refuses a durable transaction with [`StoreError::Unavailable`] and
-    /// starts a probe write.
+    /// Begins a transaction. Prefer [`write`](Self::write), which also commits and retries.
+    ///
+    /// After a durable commit without a response, refuses durable transactions with [`StoreError::Unavailable`], and
+    /// starts probe writes, until a durable commit succeeds.
     pub fn begin(&self, durability: Durability) -> Result<Transaction, StoreError> {
         self.before(Access::Write(durability))?;
         if durability == Durability::Durable {

@@ -21,7 +21,7 @@ struct GateState {
     last_commit: Option<Instant>,
     probe: Option<Instant>,
     last_probe: Option<EndedProbe>,
-    /// Whether the newest probe write failed. Its failure is then already logged.
+    /// True if the newest probe write failed. The failure is then already logged.
     is_failing: bool,
 }
 
@@ -108,9 +108,9 @@ impl WriteGate {
         true
     }
 
-    /// Records the end of a probe write; `failure` is `None` after success. After a success, durable writes are already
-    /// accepted again, because the commit of the probe write was recorded. Logs the first of several failures in a row,
-    /// and the first success after a failure.
+    /// Records the end of a probe write; `failure` is `None` after success. Does not change whether durable writes are
+    /// accepted: the commit of a successful probe write has done so already. Logs the first of several failures in a
+    /// row, and the first success after a failure.
     pub(crate) fn end_probe(&self, failure: Option<String>) {
         let mut state = self.state.lock();
         match &failure {

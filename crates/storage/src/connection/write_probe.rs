@@ -1,5 +1,5 @@
-//! Statements that prove a commit: a probe write without effect, the confirmation of a slow commit, and the end of a
-//! hung commit.
+//! Statements that check and end commits: a probe write without effect, the confirmation of a slow commit, and the end
+//! of a hung commit.
 
 use std::time::Duration;
 
@@ -20,8 +20,7 @@ pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), Fault> {
 /// Confirms the preceding commit of this connection by a second commit, if the server waits for standbys.
 ///
 /// PostgreSQL can cancel the wait of a COMMIT for a standby. The COMMIT then succeeds with a warning, but the driver
-/// drops the warning. A standby receives the log in order. A confirmed later commit therefore also confirms the earlier
-/// commit.
+/// drops the warning. A standby receives commits in order, so a confirmed later commit also confirms the earlier one.
 pub(crate) fn confirm(conn: &mut AnyConnection) -> Result<(), Fault> {
     let AnyConnection::Postgres(_) = conn else { return Ok(()) };
     let waits = sql::<Bool>("current_setting('synchronous_standby_names') <> ''");

@@ -34,7 +34,7 @@ use crate::{
 impl Reader {
     /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before`. Starts after the rows
     /// in `read`, or after the last counted row if `read` is `None`. Returns `None` if no row is left.
-    /// [`count`](crate::Transaction::count) adds the sums to the daily counts.
+    /// [`count`](crate::Transaction::count) then adds the sums to the daily counts.
     ///
     /// Call this method outside a transaction: on SQLite, all other writers wait until a transaction ends.
     pub fn uncounted(
@@ -107,9 +107,8 @@ fn add_envelopes(
     Ok(())
 }
 
-/// Adds the next attempts to `rows`, up to the first attempt that is too recent. An attempt with a time more than an
-/// hour after `before` does not stop the count: its time comes from a wrong clock, and counting would otherwise wait
-/// until that time.
+/// Adds the next attempts to `rows`, up to the first attempt that ended within the hour after `before`. Counts an
+/// attempt with a later time, because its time comes from a wrong clock. Counting would otherwise wait until that time.
 fn add_attempts(
     conn: &mut AnyConnection,
     rows: &mut UncountedRows,
@@ -236,7 +235,7 @@ fn advance(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<bool, Fault
     Ok(changed == 1)
 }
 
-/// The name of a table in the rows that store the progress of counting.
+/// Returns the name of a table in `daily_count_progress`, which stores the last counted row of each table.
 fn name(table: CountedTable) -> &'static str {
     match table {
         CountedTable::Envelopes => "envelopes",
@@ -244,9 +243,9 @@ fn name(table: CountedTable) -> &'static str {
     }
 }
 
-/// Reads the daily counts of one API key. No index finds the envelopes of one key. Therefore the query first reads the
-/// newest uncounted envelopes of all keys, and then selects those of the key. `$1`, `$2` and `$3` must first appear in
-/// this order, because SQLite numbers parameters by their first use.
+/// Reads the daily counts of one API key, with its uncounted rows. No index finds the envelopes of one key. Therefore
+/// the query first reads the newest uncounted envelopes of all keys. `$1`, `$2` and `$3` must first appear in this
+/// order, because SQLite numbers parameters by their first use.
 const OF_KEY: &str = "/* daily_counts.of_key */
     SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
         CAST(sum(delivered) AS BIGINT) AS delivered
@@ -302,9 +301,10 @@ impl DayRow {
 
 impl Transaction {
     /// Adds the sums of `rows`, which [`uncounted`](Reader::uncounted) has read, to the daily counts. Leaves out keys
-    /// of accounts that are erased or being erased. Returns the number of counted rows. Returns 0 and changes nothing
-    /// if another transaction has counted rows of the table since `rows` were read, because that transaction may have
-    /// counted the same rows.
+    /// of accounts that are erased or being erased. Returns the number of counted rows.
+    ///
+    /// Returns 0 and changes nothing if another transaction has counted rows of the table since `rows` were read,
+    /// because it may have counted the same rows.
     pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
         self.run(|conn| {
             if !advance(conn, rows)? {

@@ -19,8 +19,8 @@ use crate::{
 
 impl Transaction {
     /// Deletes up to `limit` rows of deleted webhooks: their deliveries, their attempts, and then their rows in
-    /// `deleted_webhooks`. Returns the number of deleted rows. Envelopes bounce at `now` (their senders get an event)
-    /// under the same condition as in [`delete_webhook`](Transaction::delete_webhook).
+    /// `deleted_webhooks`. Returns the number of deleted rows. An unopened envelope bounces at `now` (its sender gets
+    /// an event) if its recipient is revoked, or if only exhausted deliveries (without further attempts) are left.
     pub fn purge_deleted_webhooks(
         &mut self,
         now: Timestamp,
@@ -31,14 +31,14 @@ impl Transaction {
 }
 
 /// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number of deleted deliveries. Adds
-/// the webhooks to the table `deleted_webhooks`. Housekeeping later deletes all other deliveries and all attempts of
-/// these webhooks.
+/// the webhooks to the table `deleted_webhooks`, so that housekeeping later deletes their other deliveries and their
+/// attempts.
 ///
 /// The number is limited, because deleting a long backlog in one transaction could exceed the statement timeout. The
-/// revocation of an API key deletes the webhooks of the key, and would then fail.
+/// revocation of an API key, which deletes the webhooks of the key, would then fail.
 ///
-/// No query returns the rows that housekeeping has not deleted yet. If a node tries to lease such a delivery, the
-/// delivery is deleted instead.
+/// Until housekeeping deletes the remaining rows, no query returns them. A node that tries to lease such a delivery
+/// deletes the delivery.
 pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],
@@ -73,8 +73,9 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
     columns::number(purged, "number of rows")
 }
 
-/// Deletes up to `limit` deliveries to the given webhooks, and returns their number. If an envelope can no longer be
-/// delivered afterwards, the envelope bounces: its sender gets an event.
+/// Deletes up to `limit` deliveries to the given webhooks, and returns their number. An unopened envelope then bounces
+/// (its sender gets an event) if its recipient is revoked, or if only exhausted deliveries (without further attempts)
+/// are left.
 ///
 /// Locks the deliveries of all webhooks, then their envelopes. A transaction that records outcomes locks rows in the
 /// same order, so that the two cannot deadlock.
@@ -107,8 +108,8 @@ fn deliveries_to(
     limit: usize,
 ) -> Result<Vec<DeliveryKey>, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
-    // Waiting deliveries and exhausted deliveries have separate indexes. Therefore two queries select the deliveries.
-    // Each query sorts in the order of its index, because PostgreSQL might otherwise scan the table.
+    // Waiting deliveries and exhausted deliveries have separate indexes, so two queries select them. Each query sorts
+    // in the order of its index, because PostgreSQL might otherwise scan the table.
     let waiting = to_it
         .filter(delivery_ends_like(id))
         .filter(d::due_at.is_not_null())

@@ -1,5 +1,5 @@
-//! Deletes envelopes after the end of their retention. Also deletes their deliveries, and the rows of envelopes that
-//! wait for a webhook of their recipient.
+//! Deletes envelopes after the end of their retention, with their rows in `deliveries` and `waiting_envelopes` (the
+//! envelopes that wait for a webhook of their recipient).
 //!
 //! To end an envelope means three things:
 //!
@@ -28,14 +28,14 @@ use crate::{
 };
 
 impl Transaction {
-    /// Deletes envelopes that were sealed before `before`, oldest first, and the deliveries that these envelopes still
-    /// have. Subtracts the size of the deleted envelopes from the stored bytes of their senders.
+    /// Deletes envelopes that were sealed before `before`, oldest first, and their remaining deliveries. Subtracts the
+    /// size of the deleted envelopes from the stored bytes of their senders.
     ///
     /// A deleted envelope bounces at `now` (its sender gets an event) if it was not opened, none of its deliveries
     /// succeeded, and it was waiting for a webhook or still had a delivery.
     ///
-    /// The result shows only whether the caller must call again. The result is `limit` if more work may be left, even
-    /// if this call deleted fewer envelopes, and lower if no work is left.
+    /// Returns `limit` if more work may be left, even if this call deleted fewer envelopes. Returns a lower number if
+    /// no work is left.
     pub fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -145,6 +145,6 @@ const IS_UNDELIVERED: &str = "opened_at IS NULL AND id IN (
          SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
      )";
 
-/// Maximum number of deliveries, and of waiting envelopes, that end in one transaction. One envelope with more
+/// Maximum number of deliveries, and of waiting envelopes, that one transaction deletes. An envelope with more
 /// deliveries is an exception.
 const BOUNCED_MAX: i64 = 500;

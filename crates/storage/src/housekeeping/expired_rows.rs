@@ -1,6 +1,9 @@
-//! Deletes ended channels, and rows that expire by a time in one of their columns, such as sessions. Also deletes
-//! events after the end of their retention, rows of `envelope_outcomes` without an envelope, and expired retiring
-//! secrets. A retiring secret is the former signing secret of a webhook, which still signs until it expires.
+//! Deletes rows that are no longer needed:
+//!
+//! - rows that expire by a time in one of their columns, such as sessions
+//! - ended channels (shared key encapsulations)
+//! - events after the end of their retention, and rows of `envelope_outcomes` without an envelope
+//! - expired retiring secrets: former signing secrets of webhooks, which still sign until they expire
 
 use std::time::Duration;
 
@@ -28,8 +31,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Deletes up to `limit` rows of one kind, oldest first: those that expire, or were created, sent or used, before
-    /// `before`. The kind determines which of these times counts. Returns the number of deleted rows.
+    /// Deletes up to `limit` rows of one kind with a time before `before`, oldest first. Depending on the kind, this is
+    /// the time of expiry, creation, sending or use. Returns the number of deleted rows.
     pub fn purge_expired(
         &mut self,
         rows: ExpiringRows,
@@ -146,8 +149,7 @@ fn lock_deliveries(conn: &mut AnyConnection, events: &[String]) -> Result<(), Fa
 /// Deletes up to `limit` rows of `envelope_outcomes` whose envelope was sealed before `before` and no longer exists.
 /// Returns the number of rows.
 ///
-/// Envelopes are deleted oldest first. Therefore all envelopes with ids below the oldest stored one are already
-/// deleted.
+/// Envelopes are deleted oldest first, so all envelopes with ids below the oldest stored one are already deleted.
 fn purge_outcomes(conn: &mut AnyConnection, before: Timestamp, limit: i64) -> Result<usize, Fault> {
     let bound = EnvelopeId::new(before, [0; 10]).to_string();
     let oldest = e::table.order(e::id).select(e::id).first::<String>(conn).optional()?;

@@ -1,5 +1,5 @@
-//! Stores the nodes that use the database. Gives turns to nodes: a turn is the exclusive right to run a housekeeping
-//! task. Returns the time by which the task decides which rows have expired.
+//! Stores the nodes that use the database, and gives them turns: a turn is the exclusive right to run a housekeeping
+//! task. Each turn has a time, by which the task decides which rows have expired.
 
 use diesel::{
     prelude::*,
@@ -46,17 +46,13 @@ impl Transaction {
         })
     }
 
-    /// Takes or renews a turn: the exclusive right of this node to run a task. `None` if another node has the turn.
+    /// Takes or renews a turn: the exclusive right of this node to run a task. Returns the time by which the task
+    /// decides which rows have expired; `None` if another node has the turn.
     ///
-    /// Returns the time at which the task runs. The task deletes rows that have expired at this time. With the time of
-    /// a clock that is far ahead, the task would delete too much. Therefore the database stores a time for each task,
-    /// and the returned time is the earliest of:
-    /// - `now`, the clock of the node
-    /// - the clock of the database server
-    /// - the time stored for the task
-    ///
-    /// Each call moves the stored time towards the earlier of the two clocks, by at most `pace` in either direction.
-    /// Before the first call for a task, no time is stored, so the first call uses only the clocks.
+    /// With the time of a clock that is far ahead, the task would delete too much. Therefore the database stores a time
+    /// for each task. Each call first moves the stored time towards the earlier of two clocks, by at most `pace` in
+    /// either direction: the clock of the node (`now`) and the clock of the database server. The first call for a task
+    /// stores the earlier clock. The returned time is the earliest of the stored time and the two clocks.
     pub fn take_housekeeping_turn(
         &mut self,
         turn: &HousekeepingTurn<'_>,

@@ -118,8 +118,7 @@ pub(crate) fn list(
 }
 
 /// Finds the oldest partition that is dropped as a whole. Returns its upper bound if all its rows are from before
-/// `before`, otherwise `None`. Considers only this partition, because its envelopes are released step by step before
-/// the drop, and the progress is stored for each partition separately.
+/// `before`, otherwise `None`. Later partitions wait until this one is dropped.
 pub(crate) fn first_ended(partitions: &[Partition], before: Timestamp) -> Option<Timestamp> {
     let whole = partitions.iter().find(|partition| partition.is_dropped_whole)?;
     whole.upper.filter(|upper| *upper <= before)
@@ -137,12 +136,12 @@ pub(crate) fn ranges_of_rows(
     begun.map(range).collect()
 }
 
-/// If the newest partition begins less than `span` after `now`, gives it an upper bound, and adds an empty partition
+/// If the newest partition begins at most `span` after `now`, gives it an upper bound, and adds an empty partition
 /// after it. Returns whether a partition was added.
 ///
 /// Adds no partition if the newest one has a row later than the new bound, which only a node with a clock far ahead can
-/// store. Retention then cannot drop this partition as a whole, and deletes its rows one by one. Therefore turns on
-/// autovacuum for this partition. Autovacuum is off for partitions that are dropped as a whole.
+/// store. Retention then deletes the rows of the newest partition one by one, so this function turns on autovacuum for
+/// it.
 pub(crate) fn extend(
     conn: &mut PgConnection,
     table: &PartitionedTable,
@@ -351,7 +350,7 @@ const TIME_LEN: usize = 10;
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 /// Maximum duration of one statement while all other transactions wait for the locked table.
 const LOCKED_MAX: Duration = Duration::from_secs(1);
-/// Options of a partition that is dropped as a whole: no autovacuum. Its rows are inserted, opened at most once, and
-/// dropped, so an autovacuum would be wasted work. The lock of an autovacuum would also delay the drop. PostgreSQL
-/// still vacuums a partition in time to prevent the wraparound of transaction ids.
+/// Options of a partition that is dropped as a whole: no autovacuum. Its rows change at most once before the drop, so
+/// an autovacuum would be wasted work. The lock of an autovacuum would also delay the drop. PostgreSQL still vacuums a
+/// partition in time to prevent the wraparound of transaction ids.
 const OPTIONS: &str = "autovacuum_enabled = false";

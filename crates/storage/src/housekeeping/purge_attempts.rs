@@ -20,9 +20,8 @@ impl Transaction {
     /// Deletes attempts that ended before `before`, oldest first: whole partitions if possible, and otherwise up to
     /// `limit` attempts. Returns `limit` if more work may be left, and otherwise a lower number.
     ///
-    /// Keeps all attempts from the time of the oldest stored envelope on, because two things depend on the successful
-    /// attempts of stored envelopes: the states that senders see (receipts), and the decision whether an envelope
-    /// bounces.
+    /// Keeps all attempts from the time of the oldest stored envelope on. The successful attempts of stored envelopes
+    /// decide which states senders see (receipts), and whether an envelope bounces.
     pub fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;

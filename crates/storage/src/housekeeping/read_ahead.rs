@@ -13,7 +13,7 @@ use crate::{database::Database, housekeeping::partitions::first_id, schema::enve
 impl Database {
     /// Reads the oldest envelopes from before `before`, up to `limit`, so that they are in memory when
     /// [`Transaction::purge_envelopes`](crate::Transaction::purge_envelopes) deletes them. Does nothing on a database
-    /// server, where other writes do not wait for that transaction.
+    /// server, where other writes do not wait for a deletion.
     pub fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
         if !self.has_single_writer() {
             return Ok(());

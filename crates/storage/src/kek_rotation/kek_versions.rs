@@ -1,6 +1,6 @@
-//! Stores the versions of the key-encryption key: their marks, and the keys that a provider has wrapped (encrypted).
-//! Key files need no wrapped keys. A mark is a known text encrypted under one version, and shows whether a key file
-//! matches the database.
+//! Stores for each version of the key-encryption key a mark, and the copies that key providers, such as a cloud
+//! service, have wrapped (encrypted). A key file needs no copies in the database. A mark is a known text encrypted
+//! under one version, and shows whether a key file matches the database.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -16,7 +16,7 @@ use crate::{
     schema::{kek_marks as m, kek_versions as v},
 };
 
-/// A key-encryption key, wrapped by a provider.
+/// A version of the key-encryption key, wrapped (encrypted) by a key provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrappedKek {
     /// The version of the key.
@@ -28,9 +28,8 @@ pub struct WrappedKek {
 }
 
 impl Database {
-    /// Returns whether a key-encryption key has been used with this database. Such a database has at least one mark, a
-    /// known text encrypted under a key version. The version may be retired: the key file no longer needs to contain
-    /// that version. A database without the table of marks is new.
+    /// Returns whether a key-encryption key has been used with this database: a mark of any version is stored, even of
+    /// a retired version. Returns false for a new database, which has no table of marks.
     pub fn has_kek_mark(&self) -> Result<bool, StoreError> {
         self.look_up(|conn| {
             let has_table = migrations::has_table(conn, "kek_marks")?;
@@ -43,9 +42,9 @@ impl Database {
         self.look_up(active_marks)
     }
 
-    /// Inserts the mark of a key version: a known text encrypted under this version. If a mark of this version is
-    /// already stored, changes nothing, even if that mark is retired or was encrypted under a different key. Therefore
-    /// read the marks again afterwards: another node with a different key may have inserted its mark first.
+    /// Inserts the mark of a key version: a known text encrypted under this version. Changes nothing if a mark of this
+    /// version is stored, even a retired one. Read the marks again afterwards, because another node with a different
+    /// key may have inserted its mark first.
     pub fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
         let row = (m::version.eq(i64::from(version)), m::mark.eq(&mark.0));
         self.transact(Durability::Durable, |conn| {

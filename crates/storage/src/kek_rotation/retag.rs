@@ -1,4 +1,4 @@
-//! Replaces the tags of rows (codes that authenticate a row) if a tag was made under an older key-encryption key.
+//! Replaces the tags of rows by tags under the newest key-encryption key. A tag is a code that authenticates a row.
 
 use diesel::{
     prelude::*,
@@ -22,8 +22,8 @@ use crate::{
     schema::{accounts as a, api_tokens as t, badges as b, sessions as s},
 };
 
-/// A table whose rows have [tags](sealpost_domain::ports::RowAuthenticator). A session has a further tag for its
-/// confirmation, the time at which the client last entered the login secret again.
+/// A table whose rows have [tags](sealpost_domain::ports::RowAuthenticator). A session has a second tag, its
+/// confirmation: the time at which the client last entered the login secret again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the tables")]
 pub enum TaggedTable {
@@ -38,7 +38,7 @@ pub enum TaggedTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retagging {
     /// Rows without a tag, which an early version of the service has stored. These rows get a tag although nothing
-    /// proves that their content is genuine. Closed accounts, revoked badges and confirmations of sessions are skipped.
+    /// proves that their content is genuine. Skips closed accounts, revoked badges and confirmations of sessions.
     Adopt,
     /// Rows with a tag under an older key. A valid tag is replaced; an invalid tag is removed.
     Renew,
@@ -106,7 +106,7 @@ impl Reader {
         self.count_tags(version, version.saturating_add(1))
     }
 
-    /// Counts the tags that were made under a version of the key-encryption key before `version`.
+    /// Counts the tags that were made under versions of the key-encryption key before `version`.
     pub fn count_tags_before(&mut self, version: u32) -> Result<u64, StoreError> {
         self.count_tags(0, version)
     }

@@ -1,5 +1,5 @@
-//! Replaces stored secrets that are encrypted again under a new key-encryption key. Reads the secrets in pages, and
-//! replaces a secret only if it is unchanged.
+//! Replaces stored secrets by the same secrets encrypted under a new key-encryption key. Reads the secrets in pages,
+//! and replaces a secret only if it has not changed since.
 
 use diesel::prelude::*;
 use sealpost_domain::{IssuerKeyId, OwnedKey, Timestamp, WebhookId, Wrapped, ports::StoreError};
@@ -89,8 +89,8 @@ impl Transaction {
         Ok(self.execute(diesel::update(same).set(k::root.eq(&new.0)))? == 1)
     }
 
-    /// Replaces an encrypted signing secret if it still equals `old`. Otherwise returns `false`. The webhook may have
-    /// several secrets: the current one, and replaced ones still in use.
+    /// Replaces an encrypted signing secret of a webhook: the current secret, or a replaced secret still in use.
+    /// Returns `false` if none of these secrets equals `old`.
     pub fn replace_secret(
         &mut self,
         id: &WebhookId,
@@ -161,8 +161,8 @@ fn replace_retiring(
     Ok(true)
 }
 
-/// Returns a text above which all ids of the page sort: the last id of the previous page. Without a previous page,
-/// returns the empty text.
+/// Returns a text below all ids of the next page: the last id of the previous page, or the empty text for the first
+/// page.
 fn bound<T: ToString>(after: Option<&T>) -> String {
     after.map_or_else(String::new, ToString::to_string)
 }

@@ -1,4 +1,4 @@
-//! Portions (limited numbers) of the rows of any table, column by column.
+//! Portions of the rows of any table, stored by column. A portion has a limited size.
 
 use super::{
     cells::{Cell, SourceRow},

@@ -1,5 +1,5 @@
 //! Finds the tables and columns to move, from the schemas of the two databases. A list in the code could lack a new
-//! table. With the schemas, a new table is either moved, or the move is refused.
+//! table; this module moves a new table or refuses the move.
 
 use diesel::{PgConnection, SqliteConnection, prelude::*, sql_types::Text};
 

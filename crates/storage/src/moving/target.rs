@@ -97,9 +97,9 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
     Ok(sum)
 }
 
-/// Sets the sequences of attempt numbers and of log statement ids so that new rows get larger numbers than any row of
-/// the source. The row with the largest number may be deleted already. Therefore also uses the sequences of the source,
-/// and the number of the last attempt in the daily counts.
+/// Sets the sequences of attempt numbers and log statement ids so that new rows get larger numbers than any row that
+/// the source has ever had. Rows with the largest numbers may be deleted. Therefore also uses the sequences of the
+/// source, and the number of the last counted attempt.
 pub(super) fn continue_numbers(
     pg: &mut PgConnection,
     source: &mut SqliteConnection,

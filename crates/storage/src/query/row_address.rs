@@ -11,7 +11,7 @@ use diesel::{
     sql_types::SqlType,
 };
 
-/// The SQL type `TID`.
+/// The SQL type `TID` of PostgreSQL, the type of `ctid`.
 #[derive(Debug, SqlType, QueryId)]
 #[diesel(postgres_type(oid = 27, array_oid = 1010))]
 pub(crate) struct Tid;

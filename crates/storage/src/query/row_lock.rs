@@ -66,7 +66,7 @@ impl<Q: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Locked<Q> {
     }
 }
 
-/// Diesel caches the prepared query by its text and not by its type, because two queries of this type can have
+/// Makes diesel cache the prepared query by its text and not by its type, because two queries of this type can have
 /// different locks.
 impl<Q> QueryId for Locked<Q> {
     type QueryId = ();

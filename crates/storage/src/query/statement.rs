@@ -23,14 +23,13 @@ use diesel::{
 /// of the array.
 ///
 /// With `d.envelope_id = n.envelope_id`, PostgreSQL could also read the whole index, and search the array for each row.
-/// This plan is the cheapest while the table is empty, and the connection keeps the plan after the table has grown. For
-/// example, after an autovacuum of the idle delivery queue PostgreSQL plans for an empty table. Deliveries would then
-/// stop under the next load.
+/// This plan is the cheapest while the table is empty, such as an idle delivery queue. The connection keeps the plan,
+/// so deliveries would stop under the next load.
 ///
 /// For the same reason, PostgreSQL must not be able to use another index for the join:
 ///
-/// - Do not compare the first column of an index with `=`, unless the index is partial and the statement does not imply
-///   its condition.
+/// - Do not compare the first column of another index with `=`. Exception: a partial index whose condition does not
+///   follow from the statement.
 /// - Do not imply the condition of a partial index by a comparison. `d.lease = n.lease` implies `lease IS NOT NULL`;
 ///   `d.lease IS NOT DISTINCT FROM n.lease` does not.
 pub(crate) struct Statement<'a, DB, R> {

@@ -1,9 +1,8 @@
-//! Conditions on the end of a webhook's id.
+//! Conditions on the last six characters of a webhook's id, for queries of its deliveries and attempts.
 //!
-//! Indexes that get an entry for each delivery contain only the last six characters of the webhook's id. This keeps the
-//! indexes and the write-ahead log small. A query uses such an index only if it has one of these conditions beside the
-//! condition on the whole id. The number 24 is part of the SQL text, because the databases use an index on an
-//! expression only for the same expression.
+//! Indexes that get an entry for each delivery or attempt contain only these characters, to stay small. A query uses
+//! such an index only if it has one of these conditions beside the condition on the whole id. The SQL text contains
+//! their position, 24, because the databases use an index on an expression only for the same expression.
 
 use diesel::{
     dsl::{Eq, sql},
@@ -12,12 +11,12 @@ use diesel::{
     sql_types::Text,
 };
 
-/// Returns the condition that the id of a delivery's webhook ends with the same six characters as `webhook`.
+/// Returns a condition for an index on `deliveries`: the webhook's id ends with the same six characters as `webhook`.
 pub(crate) fn delivery_ends_like(webhook: &str) -> Eq<SqlLiteral<Text>, String> {
     sql("substr(deliveries.webhook_id, 24)").eq(end(webhook))
 }
 
-/// Returns the condition that the id of an attempt's webhook ends with the same six characters as `webhook`.
+/// Returns a condition for an index on `attempts`: the webhook's id ends with the same six characters as `webhook`.
 pub(crate) fn attempt_ends_like(webhook: &str) -> Eq<SqlLiteral<Text>, String> {
     sql("substr(attempts.webhook_id, 24)").eq(end(webhook))
 }

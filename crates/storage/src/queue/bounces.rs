@@ -1,14 +1,14 @@
-//! Bounces: if an envelope can no longer be delivered, stores an event for its sender.
+//! Bounces undeliverable envelopes: stores an event for the sender of each.
 //!
-//! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has at most one
-//! row for each envelope (`announced` or `bounced`), so an envelope bounces at most once.
+//! The table `envelope_outcomes` has at most one row for each envelope: `bounced`, or `announced` (delivered to a
+//! webhook). So an envelope bounces at most once, and an announced envelope never bounces.
 //!
-//! An envelope with a successful delivery never bounces. Usually the attempt log shows the success, because the log
-//! keeps an attempt as long as its envelope is stored. In three cases the outcome `announced` is also recorded:
+//! An envelope with a success in the attempt log does not bounce either. The outcome `announced` is recorded as well in
+//! three cases:
 //!
-//! - A success is recorded while the envelope has other deliveries.
-//! - A webhook is deleted. Its attempts are deleted too, so the log no longer shows its successes.
-//! - A success is recorded without the attempt log: see [`outcomes::record`](crate::queue::outcomes::record).
+//! - The envelope still has other deliveries.
+//! - A webhook is deleted, and its attempts with it.
+//! - The success is recorded without the attempt log: see [`outcomes::record`](crate::queue::outcomes::record).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -28,9 +28,9 @@ use crate::{
     },
 };
 
-/// Records the outcome `announced` for the envelopes among `delivered`, then bounces the envelopes among `exhausted`
-/// that can no longer be delivered: see [`settle`]. Locks the exhausted envelopes before it inserts the first outcome,
-/// because all transactions lock rows in this order.
+/// Records `announced` (delivered to a webhook) for the envelopes among the events `delivered`. Then [settles](settle)
+/// the envelopes among the events `exhausted`, whose last attempts failed. Locks the exhausted envelopes first: all
+/// transactions lock envelopes before they insert outcomes.
 pub(crate) fn end(
     conn: &mut AnyConnection,
     delivered: &[String],
@@ -60,19 +60,19 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Bounces the envelopes among the ids in `events` that can no longer be delivered. The event of an envelope has the id
-/// of the envelope. Before the call, the caller must have ended a delivery of each event without success.
+/// Decides whether undelivered envelopes bounce or wait. `events` are ids; an envelope and its event have the same id.
+/// Skips other events. Before the call, the caller must have ended a delivery of each event without success.
 ///
-/// Does not change an envelope that was opened, that a webhook has received, or whose outcome (`announced` or
-/// `bounced`) is recorded in `envelope_outcomes`. Decides for each other envelope by the first case that applies:
+/// Does not change envelopes that were opened, that a webhook has received, or that have an outcome in
+/// `envelope_outcomes`. For each other envelope, the first matching case applies:
 ///
-/// 1. The key of the recipient is revoked: the envelope bounces.
+/// 1. The key of the recipient is revoked: the envelope bounces (its sender gets an event).
 /// 2. A delivery is pending: the envelope stays unchanged.
 /// 3. A delivery is exhausted (its last attempt failed): the envelope bounces.
 /// 4. The envelope has no delivery: it waits for a later webhook of its recipient.
 ///
-/// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second transaction
-/// therefore sees the changes of the first.
+/// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second therefore sees
+/// the changes of the first.
 pub(crate) fn settle(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,
@@ -112,8 +112,8 @@ pub(crate) fn lock(
     Ok(())
 }
 
-/// Records the outcome `bounced` for each envelope without a row in `envelope_outcomes`, and stores an event for its
-/// sender. The caller must leave out the envelopes that a webhook has [received](received).
+/// Bounces each envelope without a row in `envelope_outcomes`: records `bounced`, and stores an event for its sender.
+/// The caller must leave out the envelopes that a webhook has [received](received).
 pub(crate) fn bounce(
     conn: &mut AnyConnection,
     bounced: &[(UnopenedEnvelope, BounceReason)],
@@ -131,23 +131,19 @@ pub(crate) fn bounce(
     Ok(())
 }
 
-/// Returns the event ids that are envelope ids. The result is sorted, because transactions lock and insert rows in this
-/// order.
+/// Returns the event ids that are envelope ids. The result is sorted, because transactions lock and insert the rows of
+/// envelopes in this order.
 fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<String> {
     let envelopes = events.into_iter().filter(|id| id.as_ref().starts_with(EnvelopeId::PREFIX));
     envelopes.map(|id| id.as_ref().to_owned()).collect()
 }
 
-/// Returns the envelopes among `ids` that were not opened, that no webhook has received, and that have no row in
+/// Returns the undecided envelopes among `ids`: not opened, not received by a webhook, and without a row in
 /// `envelope_outcomes`.
 ///
 /// Reads the deliveries before `envelope_outcomes`, because a success deletes its delivery and inserts `announced` in
-/// one transaction. If this transaction commits between the two queries, its delivery still counts as pending. In the
-/// reverse order, this function would see neither the delivery nor `announced`, so the delivered envelope would wait
+/// one transaction. In the reverse order, this function could miss both changes, and the delivered envelope would wait
 /// for another webhook.
-///
-/// If the succeeded delivery was the only one of its envelope, `announced` is not recorded. [`received`] finds the
-/// success in the attempt log.
 fn find_unopened(
     conn: &mut AnyConnection,
     ids: &BTreeSet<String>,
@@ -190,8 +186,7 @@ fn find_unopened(
     unopened.iter().filter(|(id, ..)| !received.contains(id)).map(read).collect()
 }
 
-/// Returns the ids of the envelopes among `ids` that a webhook has received according to the attempt log. The outcome
-/// is a literal in the SQL text instead of a parameter, so that both databases use the partial index.
+/// Returns the ids of the envelopes among `ids` that a webhook has received, according to the attempt log.
 pub(crate) fn received(
     conn: &mut AnyConnection,
     ids: impl ExactSizeIterator<Item = impl Into<String>>,
@@ -199,6 +194,7 @@ pub(crate) fn received(
     if ids.len() == 0 {
         return Ok(HashSet::new());
     }
+    // The outcome is a literal, not a parameter, so that both databases use the partial index.
     let succeeded =
         a::table.filter(any_of(a::event_id, ids)).filter(sql::<Bool>("outcome = 'succeeded'"));
     let events = succeeded.select(a::event_id);

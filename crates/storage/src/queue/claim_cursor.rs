@@ -1,4 +1,4 @@
-//! The positions at which the next claim continues its searches. A claim leases due deliveries.
+//! The positions from which the next claim searches. A claim leases due deliveries to a node.
 
 use std::ops::RangeInclusive;
 
@@ -7,30 +7,28 @@ use sealpost_domain::Timestamp;
 
 use crate::query::time_position::TimePosition;
 
-/// Stores the positions from which the next claim searches. All clones of a [`Database`](crate::Database) share the
-/// cursor.
+/// The times from which the next claim searches for due deliveries and ended leases. All clones of a
+/// [`Database`](crate::Database) share the cursor.
 ///
-/// A claim searches due deliveries and ended leases, both ordered by time. Each search continues at the earliest time
-/// that the last search found. A search from the beginning would be slow on PostgreSQL: while another session has an
-/// old snapshot, the index keeps the entries of all deliveries that were claimed before.
+/// Each search continues at the earliest time that the last search found. A search from the beginning would be slow on
+/// PostgreSQL: while another session has an old snapshot, the index keeps the entries of all deliveries that were
+/// claimed before.
 ///
-/// A row can appear before the position of its search, so both searches sometimes go back:
+/// A row can appear before the position, so both searches sometimes go back:
 ///
-/// - Due deliveries: a transaction can store a due time that has already passed. Each search therefore starts at least
-///   [`SLACK_MS`] before the present. Once per [`FULL_EVERY_MS`], a search starts at the first due time.
-/// - Ended leases: the end of a new lease is in the future, so its row appears before the search passes this time. Only
-///   a node with a wrong clock stores an end in the past. Once per [`FULL_ENDS_EVERY_MS`], a search starts at the first
-///   end.
+/// - Due deliveries: each search goes back by at least [`SLACK_MS`]. Once per [`FULL_EVERY_MS`], a search starts at the
+///   first due time.
+/// - Ended leases: once per [`FULL_ENDS_EVERY_MS`], a search starts at the first end. Only a node with a wrong clock
+///   stores an end in the past.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<Positions>);
 
 #[derive(Debug, Default)]
 struct Positions {
-    /// The id of the last webhook that the last claim visited in the order of ids.
+    /// The webhook after which the next claim continues to look for webhooks with short queues, in the order of ids.
     ///
-    /// If deliveries to one webhook would fill a claim, the claim also searches for webhooks with shorter queues. A
-    /// claim visits only a limited number of webhooks, and the next claim continues after the last of them. If each
-    /// claim began at the lowest id, webhooks with high ids would wait until the long queue is empty.
+    /// A claim visits a limited number of webhooks. If each claim began at the lowest id, webhooks with high ids would
+    /// wait until the longest queue is empty.
     webhook_id: String,
     due: TimePosition,
     lease_ends: TimePosition,
@@ -55,11 +53,11 @@ impl ClaimCursor {
         self.0.lock().lease_ends.range(now.as_millis(), FULL_ENDS_EVERY_MS)
     }
 
-    /// Sets the positions at which the next searches continue. `due` is the first due time that the last search found,
-    /// and `lease_end` is the first end of a lease. Both are in milliseconds since the Unix epoch.
+    /// Stores where the next searches continue. `due` and `lease_end` are the earliest times that the searches at `now`
+    /// found, in milliseconds since the Unix epoch.
     ///
-    /// `None` means that the search found nothing. The next search then continues at `now`, the time of this search.
-    /// The position for due deliveries is always at least [`SLACK_MS`] before `now`.
+    /// `None` means that the search found nothing. The next search then continues at `now`. The position for due
+    /// deliveries is always at least [`SLACK_MS`] before `now`.
     pub(crate) fn searched(&self, now: Timestamp, due: Option<i64>, lease_end: Option<i64>) {
         let now = now.as_millis();
         let mut positions = self.0.lock();
@@ -68,12 +66,12 @@ impl ClaimCursor {
     }
 }
 
-/// Each search for due deliveries starts at least this many milliseconds before the current time, because a transaction
-/// can store a due time in the past:
-/// - A transaction commits some time after it has read the clock, and the clocks of two nodes differ. Usually both
-///   times are shorter than this constant.
-/// - A delivery can be redelivered while it is leased. When the lease ends, the time of this request becomes the due
-///   time. The default lease is also shorter than this constant.
+/// Each search for due deliveries goes back at least this many milliseconds, because a transaction can store a due time
+/// that has already passed:
+/// - A transaction commits some time after it has read the clock, and the clocks of nodes differ. Usually both times
+///   are shorter than this constant.
+/// - A delivery can be redelivered while it is leased. When the lease ends, the time of the request becomes the due
+///   time. The default lease is shorter than this constant.
 const SLACK_MS: i64 = 60_000;
 
 const FULL_EVERY_MS: i64 = 60_000;

@@ -1,12 +1,5 @@
-//! Claims: selects due deliveries and leases them to a node.
-//!
-//! A claim selects deliveries in three steps, until it has enough:
-//!
-//! 1. the deliveries with the earliest due times, at most `per_target_max` to each webhook
-//! 2. deliveries to webhooks with shorter queues
-//! 3. further deliveries to the webhooks of the first step
-//!
-//! The cost of a claim depends on its limit, not on the length of the queue.
+//! Claims: select due deliveries and lease them to a node. One webhook with a long queue does not delay the others: see
+//! [`pick`]. The cost of a claim depends on its limit, not on the length of the queue.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -71,11 +64,10 @@ pub(crate) fn search(
     Ok(found.then(|| Search { due, ended: first_end.map(|_| ends) }))
 }
 
-/// Releases the leases whose time has passed, then leases due deliveries, up to the limit of the claim.
+/// Ends expired leases, then leases due deliveries, up to the limit of the claim.
 ///
 /// Deletes deliveries without a stored webhook or event. Parks a delivery (gives it a later due time) if its webhook is
-/// disabled or paused, or if its event has expired. With an unchanged due time, the next claim would select the
-/// delivery again.
+/// disabled or paused, or if its event has expired. Otherwise the next claim would select the delivery again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -100,9 +92,9 @@ pub(crate) fn take_ready(
     Ok(ready)
 }
 
-/// Leases due deliveries of these [relays](sealpost_domain::ports::Relays), at most `claim.per_target_max` of each. A
-/// relay is a webhook whose receiver connects to the service. Selects and returns the oldest events first, so that
-/// deliveries that an ended connection has returned precede the later events.
+/// Leases due deliveries to [relays](sealpost_domain::ports::Relays) (webhooks whose receivers connect to the service),
+/// at most `claim.per_target_max` to each. The oldest events come first, so that deliveries from an ended connection
+/// precede newer events.
 pub(crate) fn take_for_relays(
     conn: &mut AnyConnection,
     webhooks: &[String],
@@ -169,8 +161,8 @@ fn lease(
 /// Locks the webhooks of these deliveries that are still disabled or paused, and returns their ids. Leaves out a
 /// webhook that another transaction is changing.
 ///
-/// Enabling or resuming a webhook waits for the lock, and then makes the parked deliveries due. Without the lock, that
-/// transaction could miss a delivery that this transaction is parking.
+/// A transaction that enables or resumes a webhook waits for the lock, then makes the parked (postponed) deliveries
+/// due. Without the lock, it could miss a delivery that this transaction is parking.
 fn lock_inactive(
     conn: &mut AnyConnection,
     deliveries: &[DeliveryKey],
@@ -183,16 +175,11 @@ fn lock_inactive(
 }
 
 /// Selects up to `room` due deliveries and locks their rows. Skips the webhooks in `claim.full`, because the dispatcher
-/// has no memory left for their deliveries.
+/// has no memory left for their deliveries. Selects in this order:
 ///
-/// Selects in this order until `room` deliveries are found:
-///
-/// - the deliveries with the earliest due times, at most `per_target_max` to each webhook
-/// - deliveries to webhooks with shorter queues
-/// - further deliveries with early due times to the webhooks of the first step, so that one webhook can use the whole
-///   claim
-///
-/// The search for shorter queues is skipped if the first query already returned every due delivery.
+/// 1. the deliveries with the earliest due times, at most `per_target_max` to each webhook
+/// 2. deliveries to webhooks with shorter queues, unless the first query found every due delivery
+/// 3. further deliveries from the first query, so that one webhook can use the whole claim
 fn pick(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -236,11 +223,11 @@ fn share_out(
     (within, beyond, counts.into_keys().collect())
 }
 
-/// Finds up to `limit` webhooks with due deliveries that are not in `seen`.
+/// Finds up to `limit` webhooks that have due deliveries and are not in `seen`.
 ///
 /// Begins with the webhooks of the most recently due deliveries, because such deliveries are unlikely to belong to a
-/// long queue. Further webhooks follow in the order of ids, after the webhook at which the last claim stopped. `cursor`
-/// stores this webhook.
+/// long queue. Further webhooks follow in the order of ids, after the webhook in `cursor`, at which the last claim
+/// stopped.
 fn others_due(
     conn: &mut AnyConnection,
     due: &RangeInclusive<i64>,
@@ -313,15 +300,15 @@ impl ClaimedRow {
     }
 }
 
-/// Maximum number of times that one claim selects deliveries. The claim selects again if some of the selected
-/// deliveries were parked (got a later due time) or deleted instead of leased.
+/// Maximum number of selections in one claim. A claim selects again if some of the selected deliveries were parked (got
+/// a later due time) or deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
 
 /// Maximum number of expired leases that a claim ends, so that their deliveries can be claimed again.
 const ENDED_MAX: i64 = 1_000;
 
-/// Number of the most recently due deliveries whose webhooks a claim considers.
+/// A claim looks for webhooks with short queues among this many of the most recently due deliveries.
 const NEWEST_MAX: i64 = 256;
 
-/// Maximum number of webhooks that a claim visits in the order of ids.
+/// Maximum number of webhooks that a claim visits in the order of ids to find short queues.
 const STEPS_MAX: i64 = 512;

@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Reader {
-    /// Reads up to `limit` pending deliveries (those waiting for an attempt) of events from `oldest` on, newest event
-    /// first. If `below` is given, reads only deliveries of older events.
+    /// Reads up to `limit` pending deliveries of a webhook (those that wait for an attempt), newest event first. Omits
+    /// events before `oldest`. If `below` is given, reads only deliveries of older events than this.
     ///
     /// Scans all pending deliveries of the webhook. Do not call this in a transaction that holds locks, because other
     /// transactions would wait for the whole scan.
@@ -76,7 +76,7 @@ impl Reader {
         })
     }
 
-    /// Reads the newest attempts at a webhook that ended at or after `since`, newest first, up to `limit`.
+    /// Reads up to `limit` attempts at a webhook that ended at or after `since`, newest first.
     pub fn recent_attempts(
         &mut self,
         id: &WebhookId,
@@ -172,8 +172,8 @@ impl Reader {
     }
 }
 
-/// Returns the condition that an attempt has this outcome. The condition also contains the condition of one of the
-/// [`PARTS`] of the log, so that the databases can use the indexes of this part.
+/// Returns the SQL condition that an attempt has this outcome. The text includes one of the conditions in [`PARTS`], so
+/// that the databases use the partial indexes.
 fn has_outcome(outcome: AttemptOutcome) -> SqlLiteral<Bool> {
     sql(match outcome {
         AttemptOutcome::Exhausted => "outcome <> 'succeeded' AND outcome = 'exhausted'",
@@ -183,7 +183,7 @@ fn has_outcome(outcome: AttemptOutcome) -> SqlLiteral<Bool> {
 }
 
 /// The SQL conditions of the two parts of the attempt log: successes and all other outcomes. Each part has its own
-/// indexes.
+/// partial indexes.
 pub(crate) const PARTS: [&str; 2] = ["outcome = 'succeeded'", "outcome <> 'succeeded'"];
 
 const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
@@ -203,11 +203,11 @@ const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns the lowest attempt number from which on all attempts ended at `at` or later. If all attempts ended before
-/// `at`, returns a number above all attempt numbers.
+/// Returns the number of the first attempt that ended at `at` or later. If there is none, returns a number above all
+/// attempt numbers.
 ///
-/// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
-/// If nodes with wrong clocks have stored attempts, the number can be too low or too high for a while.
+/// Uses a binary search, because numbers increase with time and no index orders attempts by time. After attempts from
+/// nodes with wrong clocks, the result can be too low or too high.
 pub(crate) fn first_attempt_at(conn: &mut AnyConnection, at: Timestamp) -> Result<i64, Fault> {
     let highest = a::table.order(a::number.desc()).select(a::number).first::<i64>(conn);
     let Some(highest) = highest.optional()? else { return Ok(0) };

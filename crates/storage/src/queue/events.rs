@@ -1,7 +1,7 @@
-//! The events of deliveries: stores new events, and finds the event of a delivery by its id.
+//! Stores new events, and finds the event of a delivery by its id.
 //!
-//! A received envelope is an event without a row in the table `events`. Sends and their deliveries therefore never use
-//! that table.
+//! A received envelope is also an event, but has no row in the table `events`. So storing an envelope writes no event
+//! row.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -36,10 +36,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Stores events and their deliveries. An event gets one delivery to each webhook that belongs to the key of the
-    /// event and subscribes to the kind of the event. The deliveries are due at once. Skips an event in two cases:
-    /// - The key of the event has no such webhook.
-    /// - The event is already stored.
+    /// Stores events, each with a delivery to every webhook of its key that subscribes to its kind. The deliveries are
+    /// due at once. Skips events without such a webhook, and events that are already stored.
     pub fn insert_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
         self.run(|conn| store(conn, events).map(drop))
     }
@@ -48,20 +46,19 @@ impl Transaction {
 /// Rows of the table `events`, by the id of the event.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
-/// Stores new events, each with a delivery to every subscribed webhook. See [`store_due_at`].
+/// Stores events with deliveries that are due at the times of the events: see [`store_due_at`].
 pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
     store_due_at(conn, new, |event| event.created_at)
 }
 
-/// Stores events, each with a delivery to every subscribed webhook. A webhook that the event is about, such as a
-/// disabled one, gets no delivery. Skips events without a delivery, and events that are already stored. Returns the ids
-/// of the stored events.
+/// Stores events, each with a delivery to every webhook of its key that subscribes to its kind. A webhook gets no
+/// events about itself. Skips events without a delivery, and events that are already stored. Returns the ids of the
+/// stored events.
 ///
-/// The deliveries are due at `due_at`, which must not be long before the current time. Each claim searches the due
-/// times of the last minute. Earlier due times are searched only once a minute.
+/// `due_at` returns the due time of an event's deliveries, which must not be long ago: claims search due times of more
+/// than a minute ago only once a minute.
 ///
-/// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim parks its deliveries (gives
-/// them a later due time). Therefore a webhook can be enabled or disabled at the same time, and its row needs no lock.
+/// Needs no lock on the webhooks, because the next claim postpones (parks) the deliveries to disabled webhooks.
 pub(crate) fn store_due_at(
     conn: &mut AnyConnection,
     new: &[NewEvent],
@@ -112,7 +109,7 @@ fn commit_durably(conn: &mut AnyConnection) -> Result<(), Fault> {
 /// Id of a webhook, and the kinds of events that the webhook subscribes to.
 type Subscription = (String, Vec<EventKind>);
 
-/// Returns the webhooks of each API key, with the subscribed kinds of events.
+/// Returns the webhooks of the API keys to which the events belong, by key.
 fn webhooks_of(
     conn: &mut AnyConnection,
     new: &[NewEvent],
@@ -167,7 +164,7 @@ pub(crate) fn read(
 type SealedRow = (MetaRow, Vec<u8>, Option<String>);
 
 impl Reader {
-    /// Finds an event of a key. `None` if the key has no such event, or if it is no longer stored.
+    /// Finds an event of a key. `None` if the event is not stored, or belongs to another key.
     pub fn find_event(
         &mut self,
         key: &ApiKeyId,

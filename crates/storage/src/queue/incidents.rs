@@ -1,4 +1,4 @@
-//! Incidents: informs the other webhooks of an account that one of them fails or was disabled.
+//! Informs the other webhooks of an account if one webhook fails or is disabled.
 
 use diesel::prelude::*;
 use sealpost_domain::{IncidentKind, NewEvent, Timestamp, WebhookIncident};
@@ -10,9 +10,9 @@ use crate::{
     schema::{api_keys as k, webhooks as w},
 };
 
-/// Stores events about the webhook `webhook_id`: one event of each of `kinds`, for each key of its account that has
-/// webhooks. The row of the webhook must be locked, and must already have its new state. Does nothing if this webhook
-/// does not exist.
+/// Stores events about a webhook that fails or was disabled: one event of each of `kinds`, for each key of its account
+/// that has webhooks. The row of the webhook must be locked, and must already have its new state. Does nothing if the
+/// webhook does not exist.
 pub(crate) fn announce(
     conn: &mut AnyConnection,
     webhook_id: &str,

@@ -168,8 +168,8 @@ impl Database {
         Ok(())
     }
 
-    /// Ends all leases and makes the leased deliveries due. Call only when a node with an SQLite database starts. No
-    /// other node uses this database, so all leases are from an earlier run of the node.
+    /// Ends all leases and makes the leased deliveries due. Call only when a node with SQLite starts: no other node
+    /// uses its database, so all leases are from an earlier run.
     pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {
         let due = deliveries::due_at.eq(Some(now.as_millis()));
         self.transact(Durability::Relaxed, |conn| {

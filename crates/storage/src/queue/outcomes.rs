@@ -35,13 +35,13 @@ use crate::{
 pub(crate) struct Recorded {
     /// Webhooks that the batch disabled, with the reasons.
     pub(crate) disabled: Vec<(String, DisabledReason)>,
-    /// The newest success of each webhook whose row the batch has updated. For [`SuccessThrottle::committed`].
+    /// The newest success of each webhook whose row the batch has updated, for [`SuccessThrottle::committed`].
     pub(crate) successes: Vec<RecordedSuccess>,
     /// Deliveries without further attempts, because their last attempt failed.
     pub(crate) exhausted: Vec<DeliveryKey>,
 }
 
-/// The parameters of recording attempts in the log and in the health of webhooks.
+/// Parameters for recording attempts in the attempt log and in the health of webhooks.
 pub(crate) struct AttemptRecording<'a> {
     pub(crate) failing_max: Duration,
     pub(crate) throttle: &'a SuccessThrottle,
@@ -49,9 +49,9 @@ pub(crate) struct AttemptRecording<'a> {
 
 /// Records the outcomes of attempts whose leases are still valid, and returns the effects.
 ///
-/// An envelope that was delivered must not bounce (count as undeliverable). Usually the attempt log shows the success.
-/// If `recording` is `None`, the attempt log and the health of webhooks do not change. The outcome `announced` of each
-/// delivered envelope then shows the success.
+/// If `recording` is `None`, the attempt log and the health of webhooks do not change. The log then does not show which
+/// envelopes were delivered. So that these do not bounce (count as undeliverable), their outcome `announced` is
+/// recorded.
 pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],
@@ -86,8 +86,8 @@ pub(crate) fn record(
     Ok(Recorded { disabled, successes, exhausted })
 }
 
-/// Finds attempts with status 410 (Gone) whose webhook has got another URL since. Makes their deliveries due again,
-/// because the response does not come from the receiver at the new URL.
+/// Makes deliveries due again that a response 410 (Gone) would end, if the webhook has had another URL since the
+/// attempt.
 fn retry_at_changed_urls(
     conn: &mut AnyConnection,
     attempts: &mut [FinishedAttempt],
@@ -120,14 +120,15 @@ fn urls_of_gone(
 struct UpdatedQueue {
     /// The leases that were still valid when the outcomes were recorded. Outcomes under other leases are ignored.
     leased: HashSet<DeliveryLease>,
-    /// Ids of events that were delivered and still have deliveries. For the envelopes among these events, the outcome
-    /// `announced` is recorded, so that they do not bounce.
+    /// Ids of delivered events that still have deliveries. The envelopes among them get the outcome `announced`, so
+    /// that they do not bounce.
     announced: Vec<String>,
     /// Deliveries without further attempts, because their last attempt failed.
     exhausted: Vec<DeliveryKey>,
 }
 
-/// Changes the deliveries of the attempts. The attempts are in the order in which transactions lock deliveries.
+/// Deletes the succeeded deliveries, and stores the next due times of the failed ones. `attempts` must be in the order
+/// in which transactions lock deliveries.
 fn update_queue(
     conn: &mut AnyConnection,
     attempts: &[FinishedAttempt],
@@ -214,7 +215,7 @@ fn update_health(
     Ok(disabled)
 }
 
-/// Locks webhooks in the order of their ids. Returns the id of the key and the health of each webhook.
+/// Locks webhooks in the order of their ids. Returns the API key and the health of each webhook.
 pub(crate) fn lock_health(
     conn: &mut AnyConnection,
     ids: &[&str],

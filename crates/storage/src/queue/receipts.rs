@@ -1,10 +1,8 @@
-//! Reads sent envelopes with the facts that determine the state of each receipt. The facts come from
-//! `envelope_outcomes`, the waiting envelopes, the attempt log, and the time of the first opening.
+//! Reads sent envelopes with the facts for their receipts. A receipt shows the sender what has happened to an envelope.
 //!
-//! Lists the envelopes of a sender in pages, newest first. One index orders the envelopes of a sender by time, and
-//! another index orders the envelopes of a thread. No index contains the recipient. If a query selects a recipient, a
-//! page therefore examines up to [`EXAMINED_MAX`] envelopes, and the next page continues after the last examined
-//! envelope.
+//! Lists the envelopes of a sender in pages, newest first. No index contains the recipient. A query for one recipient
+//! therefore examines at most [`EXAMINED_MAX`] envelopes for each page, and the next page continues after the last
+//! examined envelope.
 
 use std::collections::{HashMap, HashSet};
 
@@ -53,7 +51,7 @@ impl Reader {
         })
     }
 
-    /// Finds the envelopes that `key` sent or received, each with its thread. Omits all other envelopes.
+    /// Finds the message threads of envelopes. Omits envelopes that `key` neither sent nor received.
     pub fn find_threads(
         &mut self,
         ids: &[EnvelopeId],
@@ -109,7 +107,7 @@ pub(crate) fn read_sent(
     sent.into_iter().map(read).collect()
 }
 
-/// The facts of several envelopes, by their ids, and the policies of their recipients.
+/// The facts for the receipts of envelopes, by envelope id, and the receipt policies of their recipients.
 struct StoredFacts {
     outcomes: HashMap<String, (String, i64)>,
     waiting: HashSet<String>,
@@ -161,8 +159,7 @@ impl StoredFacts {
     }
 }
 
-/// Returns the ids of the envelopes of a page, and the id after which the next page begins. There is no such id on the
-/// last page.
+/// Returns the ids of the envelopes of a page, and the id after which the next page begins; `None` on the last page.
 fn page(
     conn: &mut AnyConnection,
     query: &SentQuery,
@@ -183,7 +180,7 @@ fn page(
     Ok((ids, next))
 }
 
-/// Returns the newest envelopes of the sender, with any recipient.
+/// Returns the newest envelopes that match the query. Ignores its recipient.
 fn examine(
     conn: &mut AnyConnection,
     query: &SentQuery,
@@ -213,8 +210,8 @@ fn examine(
     Ok(newest.load::<ExaminedRow>(conn)?)
 }
 
-/// Returns the end of the time range in milliseconds, exclusive. The range also ends at the last envelope of the
-/// previous page, whose id contains its time.
+/// Returns the exclusive end of the page's time range in milliseconds: the end in the query, but at most 1 ms after the
+/// last envelope of the previous page. The id of that envelope contains its time.
 fn before(query: &SentQuery) -> i64 {
     let until = query.until.map_or(i64::MAX, Timestamp::as_millis);
     let below = query.below.map(|id| id.timestamp().as_millis().saturating_add(1));
@@ -234,5 +231,5 @@ const EXAMINED_MAX: usize = 2000;
 
 const INDEX_OF_THREADS: &str = "INDEXED BY ix_envelopes__sender__thread__created_at";
 
-/// A text above all ids of envelopes.
+/// A text that sorts after the ids of all envelopes.
 const ABOVE_ALL: &str = "env_~";

@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl Transaction {
-    /// Makes the deliveries to a webhook that wait for a later attempt due at `now`. Omits leased deliveries, and
+    /// Makes deliveries to a webhook due at `now`, if they wait for a later attempt. Omits leased deliveries, and
     /// deliveries of events before `oldest`. Changes at most `limit` deliveries, and returns their number.
     pub fn expedite_deliveries(
         &mut self,
@@ -46,16 +46,16 @@ impl Transaction {
         })
     }
 
-    /// Makes the delivery of one event to one webhook due at `now`:
-    /// - If the delivery waits for a retry, it repeats its newest attempt. The attempt uses up no step of the schedule.
-    ///   Further requests before this attempt change nothing.
+    /// Makes the delivery of one event to one webhook due at `now`. The effect depends on the delivery:
+    /// - If it waits for a retry, it repeats its newest attempt, and uses up no step of the retry schedule. Further
+    ///   requests before this attempt change nothing.
     /// - If all its attempts have failed, it starts again with the first attempt.
     /// - If it is leased, an attempt may be under way. The delivery becomes due when the lease ends, even if the
     ///   attempt succeeds.
     /// - If it does not exist, for example after a success, it is created.
     ///
-    /// Returns `false` if the event is no longer stored, is not an event for the key `recipient`, or is of a kind that
-    /// the webhook does not subscribe to.
+    /// Returns `false` if the event is not stored, belongs to another key than `recipient`, or is of a kind that the
+    /// webhook does not subscribe to.
     pub fn redeliver(
         &mut self,
         id: &DeliveryId,
@@ -90,8 +90,8 @@ impl Transaction {
     }
 
     /// Requests new attempts for leased deliveries to a webhook: if the running attempt fails, the delivery is due at
-    /// `now`. `failed` selects the deliveries by the time of their newest failure. Leases that end after `lease_end`
-    /// are skipped.
+    /// `now`. `failed` selects the deliveries by the time of their newest failure. Skips leases that end after
+    /// `lease_end`.
     pub fn recover_leased(
         &mut self,
         id: &WebhookId,
@@ -155,8 +155,8 @@ impl Transaction {
     }
 }
 
-/// Returns the condition that the event of a delivery has not expired. Compares ids without the prefixes `env_` and
-/// `evt_`, because the rest of an id begins with the time.
+/// Returns the condition that the event of a delivery is from `oldest` or later. Compares ids without the prefixes
+/// `env_` and `evt_`, because the rest of an id begins with the time.
 fn is_kept(oldest: Timestamp) -> GtEq<substr<d::event_id, i32>, String> {
     let since = first_id(oldest).split_off(EnvelopeId::PREFIX.len());
     substr(d::event_id, 5).ge(since)
@@ -168,17 +168,14 @@ extern "SQL" {
     fn substr(text: Text, from: Integer) -> Text;
 }
 
-/// Makes deliveries due now, and returns their number. A delivery whose last attempt failed starts again with the first
-/// attempt. Any other delivery repeats its newest attempt, so that the requested attempt uses up no step of the retry
-/// schedule.
+/// Makes deliveries due at `now`, and returns their number.
 ///
-/// The column `requested_at` marks the delivery until an attempt fails, and each claim of a marked delivery returns a
-/// number of attempts that is lower by one. The stored number stays unchanged. Otherwise a second request before the
-/// attempt would lower the number again.
-///
-/// The attempt of a leased delivery may be under way. Its outcome must not end the delivery, so the time of the request
-/// is stored with the lease. The delivery becomes due when the lease ends, and is marked as requested when the attempt
-/// fails. If the lease ends without an attempt, the next lease marks the delivery.
+/// - A delivery whose last attempt failed starts again with the first attempt.
+/// - Any other delivery repeats its newest attempt, and uses up no step of the retry schedule. The column
+///   `requested_at` marks the delivery until an attempt fails. Each claim of a marked delivery returns a number of
+///   attempts that is lower by one. The stored number stays the same, so that a second request changes nothing.
+/// - The attempt of a leased delivery may be under way. The request is stored with the lease. When the lease ends, the
+///   delivery becomes due, even if the attempt succeeds.
 fn make_due(
     conn: &mut AnyConnection,
     id: &WebhookId,

@@ -1,9 +1,9 @@
-//! Stores the connections of relays, and finds the deliveries that wait for such a connection. A relay is a webhook
-//! whose receiver connects to the service.
+//! Stores the connections of relays (webhooks whose receivers connect to the service), and finds the deliveries that
+//! wait for such a connection.
 //!
-//! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that
-//! no other claim reads the delivery. The node with the connection finds the delivery in two ways: among the newest
-//! waiting deliveries, which the node reads several times a second, and by its webhook when the connection is opened.
+//! A waiting delivery has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that ordinary claims
+//! skip it. The node with the connection finds the delivery in two ways: by its webhook when the connection is opened,
+//! and among the newest waiting deliveries, which the node reads several times a second.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -39,8 +39,8 @@ use crate::{
     },
 };
 
-/// Returns the webhooks of the newest deliveries that wait for a relay and became due from `since` to `now`. Reads at
-/// most `limit` deliveries.
+/// Returns the webhooks of deliveries that wait for a connection of the receiver and became due from `since` to `now`.
+/// Reads at most the newest `limit` deliveries.
 pub(crate) fn arrivals(
     conn: &mut AnyConnection,
     since: Timestamp,
@@ -57,8 +57,9 @@ pub(crate) fn arrivals(
     ids.iter().map(|id| columns::id(id, "webhook")).collect()
 }
 
-/// Returns up to `limit` webhooks with deliveries that wait for a relay, in the order of ids after `after`. Visits each
-/// webhook once, so that the cost does not depend on the length of the queues.
+/// Returns up to `limit` webhooks with deliveries that wait for a connection of the receiver. Begins after the id
+/// `after`, in the order of ids. Visits each webhook once, so that the cost does not depend on the length of the
+/// queues.
 pub(crate) fn waiting(
     conn: &mut AnyConnection,
     after: &str,
@@ -86,8 +87,8 @@ pub(crate) fn waiting(
 }
 
 impl Reader {
-    /// Counts the open connections of receivers to each of these webhooks. The map has no entry for a webhook without a
-    /// connection. Leaves out the connections of nodes that have not [renewed](Transaction::renew_relays) them in time.
+    /// Counts the open connections to each of these webhooks. Omits webhooks without a connection. Does not count
+    /// connections that their nodes have not [renewed](Transaction::renew_relays) in time.
     pub fn count_relays(
         &mut self,
         webhooks: &[WebhookId],
@@ -96,8 +97,8 @@ impl Reader {
         self.run(|conn| count(conn, webhooks, now))
     }
 
-    /// Returns the connections to a webhook, oldest first. Leaves out connections of nodes that have not
-    /// [renewed](Transaction::renew_relays) them in time.
+    /// Returns the open connections to a webhook, oldest first. Omits connections that their nodes have not
+    /// [renewed](Transaction::renew_relays) in time.
     pub fn relays_of(
         &mut self,
         webhook: &WebhookId,
@@ -116,7 +117,7 @@ impl Reader {
         })
     }
 
-    /// Returns the connections of a node that were opened before `before`.
+    /// Returns the relay connections of a node that were opened before `before`.
     pub fn relays_of_node(
         &mut self,
         node: LeaseToken,
@@ -129,7 +130,7 @@ impl Reader {
         self.load(connections, |id| Ok(RelayConnectionId(id)))
     }
 
-    /// Counts the connections of a node.
+    /// Counts the relay connections of a node.
     pub fn count_relays_of_node(&mut self, node: LeaseToken) -> Result<u64, StoreError> {
         self.number(c::table.filter(c::node.eq(node.0)).count(), "number of connections")
     }
@@ -147,12 +148,12 @@ impl Reader {
 }
 
 impl Transaction {
-    /// Stores a connection to a webhook of a key. Returns the number of other connections to the webhook, and stores
-    /// nothing if this number has reached `max`.
+    /// Stores a connection to a webhook, unless the webhook already has `max` connections. Returns the number of its
+    /// other connections.
     ///
-    /// Locks the key, the webhook and the token. An earlier change of one of these rows is committed before the
-    /// connection is stored, so that the first [check](Self::check_relays) sees the change. A later change waits for
-    /// this transaction. The database trigger of the later change then finds the connection, and requests a check.
+    /// Locks the key, the webhook and the token. Earlier changes of these rows are committed, so that the first
+    /// [check](Self::check_relays) sees them. A later change waits for this transaction. Its database trigger then
+    /// finds the connection, and requests a check.
     pub fn insert_relay(
         &mut self,
         key: &ApiKeyId,
@@ -186,8 +187,8 @@ impl Transaction {
         })
     }
 
-    /// Checks the connections of a node whose webhook, key or token may have changed or expired. Returns the
-    /// connections that must close, each with the reason. Later calls return such a connection again until it is
+    /// Checks those connections of a node whose webhook, key or token may have changed or expired. Returns the
+    /// connections that must close, each with the reason. Later calls return these connections again until they are
     /// deleted.
     pub fn check_relays(
         &mut self,
@@ -231,16 +232,18 @@ impl Transaction {
         })
     }
 
-    /// Deletes a connection.
+    /// Deletes a relay connection.
     pub fn delete_relay(&mut self, id: RelayConnectionId) -> Result<(), StoreError> {
         self.execute(diesel::delete(c::table.find(id.0))).map(drop)
     }
 
-    /// Makes the connections of a node count until `until`: stores this time in the row of the node in `relay_nodes`.
-    /// Deletes the rows of other nodes that expired before `now`, and the connections of these nodes. Also deletes rows
-    /// of other nodes that expire so late that a wrong clock must have set the time. Returns `false` if `node` had no
-    /// row: at the first call, and after another node has deleted the row and the connections of `node`. Both times are
-    /// [shared](Reader::shared_time), because the clocks of nodes differ.
+    /// Renews the connections of a node until `until`: stores this time in the row of the node in `relay_nodes`.
+    /// Returns `false` if there was no row: at the first call, or because another node has deleted the row with the
+    /// connections.
+    ///
+    /// Deletes the expired rows of other nodes, and the connections of these nodes. A row also counts as expired if its
+    /// time is so late that a wrong clock must have set it. `now` and `until` are [shared](Reader::shared_time) times,
+    /// because the clocks of nodes differ.
     pub fn renew_relays(
         &mut self,
         node: LeaseToken,
@@ -274,7 +277,7 @@ impl Transaction {
     }
 }
 
-/// Locks the session or API token until the transaction ends.
+/// Locks the row of a session or API token until the transaction ends.
 fn lock_token(conn: &mut AnyConnection, token: &TokenHash) -> Result<(), Fault> {
     let session = s::table.find(token.0.to_vec()).select(s::expires_at);
     let api_token = t::table.filter(t::token.eq(token.0.to_vec())).select(t::expires_at);
@@ -303,8 +306,8 @@ fn count(
     Ok(counts)
 }
 
-/// Returns the latest valid `expires_at` of a node's row, in milliseconds. A row with a later time was written before
-/// the clock was set back, and counts as expired.
+/// Returns the latest valid `expires_at` of a row in `relay_nodes`, in milliseconds. A row with a later time was
+/// written before the clock was set back, and counts as expired.
 fn last_expiry(now: Timestamp) -> i64 {
     now.plus(EXPIRY_AHEAD_MAX).as_millis()
 }
@@ -316,7 +319,7 @@ fn unchecked(node: i64, now: i64) -> _ {
 }
 
 /// The id of a connection, and the columns that decide whether it must close: URL, status and pause of the webhook,
-/// status of the key, expiry of the session, expiry of the API token. `None` if there is no such row.
+/// status of the key, expiry of the session, expiry of the API token. A column is `None` if its row does not exist.
 type StandingRow = (i64, Option<(String, String, bool)>, Option<String>, Option<i64>, Option<i64>);
 
 fn reason(
@@ -342,5 +345,5 @@ fn reason(
     (!is_live).then_some(RelayEnd::TokenEnded)
 }
 
-/// Maximum time between now and `expires_at` of a node's row: twice the time for which a renewal is valid.
+/// Maximum time between now and `expires_at` of a row in `relay_nodes`: twice the time for which a renewal is valid.
 const EXPIRY_AHEAD_MAX: Duration = Duration::from_secs(12);

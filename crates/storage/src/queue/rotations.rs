@@ -1,9 +1,8 @@
 //! Informs the correspondents of a key (keys that sent to it or received from it) of a change such as its revocation.
 //!
 //! A change is recorded at once, and housekeeping stores the events later. No index finds the correspondents, because
-//! an index would slow every send. Housekeeping therefore reads all stored envelopes, newest first, in portions. One
-//! pass over the envelopes finds the correspondents for several changes. Changes that are recorded during a pass wait
-//! for the next pass.
+//! an index would slow every send. Housekeeping therefore reads all stored envelopes in portions, newest first. One
+//! such pass finds the correspondents for several changes. Changes that are recorded during a pass wait for the next.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +24,12 @@ impl Transaction {
         self.run(|conn| record(conn, rotation))
     }
 
-    /// Finds the correspondents of changed keys in the stored envelopes, newest first, and stores events for them.
+    /// Stores events for the correspondents of changed keys: the keys that have exchanged envelopes with them. To find
+    /// the correspondents, a pass reads all envelopes that were sealed at `oldest` or later, newest first.
     ///
-    /// Each call reads up to `limit` envelopes of the current pass, down to those sealed at `oldest`, and starts a pass
-    /// if none is running. Returns true if envelopes or changes are left. At most `informed_max` correspondents of a
-    /// change get an event, and each of them gets one event. The deliveries of the events are due at `now`.
+    /// Each call reads up to `limit` envelopes of the current pass, or starts a pass if none is running. Returns true
+    /// if envelopes or changes are left. At most `informed_max` correspondents of a change get an event, one each. The
+    /// deliveries are due at `now`.
     pub fn inform_correspondents(
         &mut self,
         oldest: Timestamp,
@@ -83,8 +83,8 @@ pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> R
     Ok(())
 }
 
-/// Stores the events about one change for the correspondents found in `page`. A row of `page` contains the id, the
-/// sender and the recipient of an envelope.
+/// Stores the events about one change for the correspondents in `page`. A row of `page` contains the id, the sender and
+/// the recipient of an envelope.
 fn inform_of(
     conn: &mut AnyConnection,
     change: &ChangeRow,
@@ -155,7 +155,7 @@ impl ChangeRow {
     }
 }
 
-/// Returns the changes whose correspondents the current pass over the envelopes looks for, oldest change first.
+/// Returns the changes that the current pass over the envelopes handles, oldest first.
 fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
     let under_way = r::table.filter(r::read_to.is_not_null()).order((r::at, r::api_key_id));
     Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)

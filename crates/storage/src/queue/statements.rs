@@ -23,8 +23,8 @@ use crate::{
     },
 };
 
-/// Locks deliveries until the transaction ends, in the order that all transactions use: by the ids of the events, then of
-/// the webhooks. Two transactions that change many deliveries could otherwise deadlock. Does nothing on SQLite.
+/// Locks deliveries until the transaction ends. Does nothing on SQLite. Locks in the order that all transactions use,
+/// first by the event ids and then by the webhook ids, so that two transactions cannot deadlock.
 pub(crate) fn lock(conn: &mut AnyConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(pg) => postgres::lock(pg, keys),
@@ -35,27 +35,26 @@ pub(crate) fn lock(conn: &mut AnyConnection, keys: &[DeliveryKey]) -> Result<(),
 on_either! {
     /// Ends up to `limit` leases whose end is in the range. Their deliveries are then due.
     fn end_leases(ends: &RangeInclusive<i64>, limit: i64) -> ();
-    /// Finds the first `limit` deliveries that are due in the range and have no lease, earliest due time first. Locks
-    /// and returns the deliveries whose webhook is not in `full`, the list of webhooks that the claim skips.
+    /// Finds the first `limit` deliveries without a lease that are due in the range, earliest due time first. Of these,
+    /// locks and returns the deliveries whose webhook is not in `full`.
     fn oldest_due(due: &RangeInclusive<i64>, limit: i64, full: &[String]) -> Vec<DeliveryKey>;
-    /// Finds up to `limit` webhooks with ids above `above`, in the order of ids. Considers only deliveries without a
-    /// lease that are due at `due_from` or later. Returns each id with the earliest due time of these deliveries. Times
-    /// are in milliseconds.
+    /// Finds up to `limit` webhooks with deliveries that have no lease and are due at `due_from` or later. Begins after
+    /// the id `above`, in the order of ids. Returns each id with the earliest of these due times, in milliseconds.
     fn targets_above(above: &str, due_from: i64, limit: i64) -> Vec<(String, i64)>;
     /// Finds and locks up to `limit` deliveries of each given webhook that are due in the range and have no lease.
     fn due_of(targets: &[String], due: &RangeInclusive<i64>, limit: i64) -> Vec<DeliveryKey>;
-    /// Finds and locks up to `limit` deliveries of each given webhook that are due at `now` and wait for a relay. The
-    /// oldest events come first. A relay is a webhook whose receiver connects to the service.
+    /// Finds and locks up to `limit` deliveries of each given relay (a webhook whose receiver connects to the service)
+    /// that are due at `now` and wait for a connection. The oldest events come first.
     fn awaiting_relay(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
     /// Ends the given leases, except those that have changed since. Their deliveries are then due at `now`, and wait
     /// until the receiver connects to the service.
     fn await_relay(leases: &[DeliveryLease], now: Timestamp) -> ();
-    /// Finds deliveries that wait for a relay, although the URL of their webhook has changed, so that the webhook is no
-    /// longer a relay. Makes up to `limit` of these deliveries claimable by all nodes, and returns their number.
+    /// Releases up to `limit` deliveries that wait for a relay connection, although their webhook is no longer a relay.
+    /// All nodes can then claim these deliveries. Returns their number.
     fn leave_relays(limit: i64) -> usize;
     /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears the requests
-    /// to redeliver or recover these deliveries, because the attempt under the new lease starts after the requests. A
-    /// requested attempt repeats the newest attempt, so the returned number of attempts is lower by one.
+    /// to redeliver or recover these deliveries, because the new attempt fulfils them. For a requested attempt, the
+    /// returned number of attempts is lower by one, so that it repeats the newest attempt.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
     /// Deletes deliveries, leased or not. Returns the keys of those that existed.
     fn delete(keys: &[DeliveryKey]) -> Vec<DeliveryKey>;
@@ -64,8 +63,8 @@ on_either! {
     /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries. Skips deliveries with
     /// a request to redeliver.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
-    /// Starts the succeeded deliveries again whose redelivery was requested during the attempt. Skips a delivery with a
-    /// changed lease, because another node may have leased the delivery since. Returns the deliveries that start again.
+    /// Starts succeeded deliveries again, if their redelivery was requested during the attempt and their lease has not
+    /// changed since. Returns the deliveries that start again.
     fn restart_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
     /// Records the failed attempts of deliveries with an unchanged lease. Ends the leases of these deliveries, and
     /// returns the deliveries. A delivery with a request to redeliver or recover is due at the time of the request, and

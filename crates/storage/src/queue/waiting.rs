@@ -1,5 +1,4 @@
-//! Stores and counts waiting envelopes: envelopes to recipients without a webhook for received envelopes. Batches of
-//! sends also store such envelopes.
+//! Stores and counts waiting envelopes: envelopes to recipients without a webhook for received envelopes.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -41,23 +40,22 @@ impl Reader {
         })
     }
 
-    /// Returns whether a transfer of waiting envelopes is requested for any key: see
+    /// Returns whether waiting envelopes of any key must be transferred to a webhook: see
     /// [`transfer_waiting`](crate::Transaction::transfer_waiting).
     pub fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
         let any = exists(t::table.select(t::api_key_id));
         self.run(|conn| Ok(diesel::select(any).get_result(conn)?))
     }
 
-    /// Returns whether any deleted webhook may still have deliveries or attempts. When the last delivery of an unopened
-    /// envelope is deleted with its webhook, the envelope waits for another webhook: see
+    /// Returns whether deliveries or attempts of a deleted webhook may be left to delete: see
     /// [`purge_deleted_webhooks`](crate::Transaction::purge_deleted_webhooks).
     pub fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError> {
         let any = exists(f::table.select(f::id));
         self.run(|conn| Ok(diesel::select(any).get_result(conn)?))
     }
 
-    /// Returns whether the correspondents of a changed key (the keys that have exchanged envelopes with this key) are
-    /// not informed yet: see [`inform_correspondents`](crate::Transaction::inform_correspondents).
+    /// Returns whether a change of a key, such as its revocation, must still be announced to the keys that have
+    /// exchanged envelopes with it: see [`inform_correspondents`](crate::Transaction::inform_correspondents).
     pub fn has_rotations(&mut self) -> Result<bool, StoreError> {
         let any = exists(r::table.select(r::api_key_id));
         self.run(|conn| Ok(diesel::select(any).get_result(conn)?))
@@ -65,8 +63,8 @@ impl Reader {
 }
 
 /// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Leaves out envelopes
-/// that [`skip_waiting`](crate::Transaction::skip_waiting) has ended. Also requests a transfer of the waiting envelopes
-/// to a webhook, because the recipient may have another webhook by now.
+/// that the recipient has [skipped](crate::Transaction::skip_waiting). Also requests a transfer of the envelopes,
+/// because the recipient may have another webhook by now.
 pub(crate) fn wait(
     conn: &mut AnyConnection,
     envelopes: &[UnopenedEnvelope],
@@ -99,8 +97,8 @@ pub(crate) fn wait(
     Ok(())
 }
 
-/// Returns which of these envelopes wait for a webhook. Omits envelopes that
-/// [`skip_waiting`](crate::Transaction::skip_waiting) has ended; their rows stay until the next transfer.
+/// Returns which of these envelopes wait for a webhook. Omits envelopes that the recipient has
+/// [skipped](crate::Transaction::skip_waiting); their rows stay until the next transfer.
 pub(crate) fn still_waiting(
     conn: &mut AnyConnection,
     ids: impl IntoIterator<Item = impl Into<String>>,
@@ -115,8 +113,8 @@ pub(crate) fn still_waiting(
     Ok(rows.into_iter().map(|(id, _)| id).collect())
 }
 
-/// Returns the highest envelope id that a valid skip can contain at `now`. A skip with a higher id comes from a wrong
-/// clock, and does not count.
+/// Returns the highest envelope id up to which a key can have skipped its waiting envelopes at `now`. A higher stored
+/// id comes from a wrong clock, and does not count.
 pub(crate) fn last_skip(now: Timestamp) -> String {
     EnvelopeId::new(now.plus(SKIP_AHEAD_MAX), [0xff; 10]).to_string()
 }
@@ -138,8 +136,7 @@ pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, F
 }
 
 /// Counts the waiting envelopes of each key, up to `limit` for each key. Omits envelopes that no later webhook gets:
-/// envelopes that [`skip_waiting`](crate::Transaction::skip_waiting) has ended, and envelopes that were sealed before
-/// `oldest`.
+/// [skipped](crate::Transaction::skip_waiting) ones, and those that were sealed before `oldest`.
 pub(crate) fn count(
     conn: &mut AnyConnection,
     keys: &[String],
@@ -164,5 +161,5 @@ pub(crate) fn count(
     counts.map(|(key, count)| Ok((key, columns::number(count, "number of envelopes")?))).collect()
 }
 
-/// Maximum time by which the id of a skip may be ahead of the current time, because the clocks of nodes differ.
+/// Maximum time by which a skipped envelope id may be ahead of the current time, because the clocks of nodes differ.
 const SKIP_AHEAD_MAX: Duration = Duration::from_mins(5);

@@ -1,12 +1,11 @@
 //! Transfers waiting envelopes to the oldest webhook of their recipient. If the recipient's key is revoked, the
-//! envelopes bounce instead: their senders get an event.
+//! envelopes bounce instead: their senders get an event. Each transaction transfers a limited number of envelopes (a
+//! portion).
 //!
-//! A transfer proceeds in portions: each transaction transfers a limited number of envelopes.
-//!
-//! A batch of sends stores an envelope as waiting if it finds no webhook of the recipient. At the same time, another
-//! transaction may insert the first webhook and request the transfer. On PostgreSQL the batch may commit after that
-//! transaction, so its envelopes can appear when the transfer has already begun. A requested transfer therefore ends
-//! only after all transactions have ended that were running at its first portion.
+//! A batch of sends stores an envelope as waiting if it finds no webhook of the recipient. Another transaction may
+//! insert the first webhook at the same time. On PostgreSQL, the envelopes of the batch can therefore appear when the
+//! transfer has already begun. So a transfer ends only after all transactions have ended that were running at its first
+//! portion.
 
 use diesel::{
     prelude::*,
@@ -30,13 +29,11 @@ use crate::{
 };
 
 impl Transaction {
-    /// Skips the waiting envelopes of a key: no later webhook receives these envelopes. Stores the highest id to skip.
-    /// This is the id of the newest waiting envelope, or the highest possible id of the millisecond `now`, whichever is
-    /// higher.
+    /// Skips the waiting envelopes of a key: no later webhook receives these envelopes. Stores the highest id to skip:
+    /// the id of the newest waiting envelope, or the highest possible id of the millisecond `now`, if that is higher.
     ///
-    /// If a node with a clock far ahead created the id of an envelope, deletes the row of the envelope in
-    /// `waiting_envelopes` instead. With such an id as the highest id to skip, all envelopes until the time in the id
-    /// would be skipped.
+    /// An id from a node with a clock far ahead is not stored, because later envelopes would be skipped too. The row of
+    /// its envelope in `waiting_envelopes` is deleted instead.
     pub fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         let recipient = recipient.to_string();
         self.run(|conn| {
@@ -66,9 +63,9 @@ impl Transaction {
     ///   due at `now`.
     /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
     ///
-    /// The table `waiting_transfers` lists the keys with a requested transfer. For example, a new webhook and the
-    /// revocation of a key request a transfer. Chooses the first of these keys after `after`, in the order of ids.
-    /// Skips a key while another transaction transfers its envelopes. Returns `None` if no such key is left.
+    /// Chooses the first key after `after` with a requested transfer. For example, a new webhook and the revocation of
+    /// a key request a transfer. Skips a key while another transaction transfers its envelopes. Returns `None` if no
+    /// such key is left.
     pub fn transfer_waiting(
         &mut self,
         after: Option<&ApiKeyId>,
@@ -89,8 +86,8 @@ impl Transaction {
     }
 }
 
-/// A requested transfer. Its row stays locked until the transaction ends, so that no other node performs the same
-/// transfer. If the node crashes, the database releases the lock.
+/// A requested transfer of a key's waiting envelopes. Its row stays locked until the transaction ends, so that no other
+/// node performs the same transfer.
 #[derive(Debug, Queryable)]
 struct TransferRequest {
     api_key_id: String,
@@ -226,7 +223,7 @@ fn oldest(
     Ok(oldest.load(conn)?)
 }
 
-/// Deletes the rows of waiting envelopes, and returns the ids of the envelopes with rows that still existed.
+/// Deletes the rows of waiting envelopes. Returns the ids of the rows that still existed.
 fn delete(conn: &mut AnyConnection, mut ids: Vec<String>) -> Result<Vec<String>, Fault> {
     let rows = e::table.filter(any_of(e::envelope_id, &ids));
     match conn {

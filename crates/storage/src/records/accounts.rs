@@ -25,13 +25,13 @@ use crate::{
 
 impl Reader {
     /// Finds the session of a token, even if the session has expired. `None` if no session has this token, for example
-    /// after a logout, or if the row has no valid [tag](sealpost_domain::ports::RowAuthenticator).
+    /// after a logout, or if the row may be forged: it has no valid [tag](sealpost_domain::ports::RowAuthenticator).
     pub fn find_session(&mut self, hash: &TokenHash) -> Result<Option<Session>, StoreError> {
         Ok(self.find_sessions(std::slice::from_ref(hash))?.pop())
     }
 
-    /// Finds the sessions of many tokens, in any order. Omits unknown tokens, and rows without a valid
-    /// [tag](sealpost_domain::ports::RowAuthenticator).
+    /// Finds the sessions of many tokens, in any order. Omits unknown tokens, and rows that may be forged (without a
+    /// valid [tag](sealpost_domain::ports::RowAuthenticator)).
     pub fn find_sessions(&mut self, hashes: &[TokenHash]) -> Result<Vec<Session>, StoreError> {
         let rows: Vec<(SessionRow, Option<Vec<u8>>)> = self.run(|conn| {
             let wanted = s::table
@@ -50,9 +50,9 @@ impl Reader {
         Ok(sessions)
     }
 
-    /// Returns the time at which the client last entered the login secret again in a session (confirmed the session).
-    /// `None` if the session does not exist or was never confirmed, or if the stored time has no valid
-    /// [tag](sealpost_domain::ports::RowAuthenticator).
+    /// Returns when a session was last confirmed: the client entered the login secret again. `None` if the session does
+    /// not exist or was never confirmed, or if the stored time may be forged (has no valid
+    /// [tag](sealpost_domain::ports::RowAuthenticator)).
     pub fn session_confirmed_at(
         &mut self,
         token: &TokenHash,
@@ -65,8 +65,8 @@ impl Reader {
         Ok(is_valid.then(|| Timestamp::from_millis(millis)))
     }
 
-    /// Finds the hash of the account's login secret. `None` if the account does not exist, is closed, or has no valid
-    /// [tag](sealpost_domain::ports::RowAuthenticator).
+    /// Finds the hash of the account's login secret. `None` if the account does not exist, is closed, or may be forged
+    /// (has no valid [tag](sealpost_domain::ports::RowAuthenticator)).
     pub fn find_login_secret(
         &mut self,
         account: &AccountId,
@@ -75,7 +75,7 @@ impl Reader {
     }
 
     /// Finds the hash of the account's recovery code. `None` if the account has no recovery code, does not exist, is
-    /// closed, or has no valid [tag](sealpost_domain::ports::RowAuthenticator).
+    /// closed, or may be forged (has no valid [tag](sealpost_domain::ports::RowAuthenticator)).
     pub fn find_recovery_code(
         &mut self,
         account: &AccountId,
@@ -188,7 +188,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Clears the time at which the login secret was last entered again, for all sessions of the account except `kept`.
+    /// Removes the confirmation (the login secret was entered again) from all sessions of the account except `kept`.
     pub fn unconfirm_sessions(
         &mut self,
         account: &AccountId,
@@ -206,7 +206,7 @@ impl Transaction {
         })
     }
 
-    /// Records `at` as the time at which the client last entered the login secret again in this session.
+    /// Records that the client has entered the login secret again in this session, at the time `at`.
     pub fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError> {
         let content = session::confirmation_content(&token.0, at.as_millis());
         let tag = self.row_tags.tag(&content)?;
@@ -244,7 +244,7 @@ impl Transaction {
     }
 }
 
-/// Returns the columns that the tag of an account authenticates.
+/// Returns the columns of an account that its tag protects against forgery.
 pub(crate) fn account_content(
     id: &str,
     login_secret: &[u8],

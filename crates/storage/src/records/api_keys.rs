@@ -156,8 +156,8 @@ impl Transaction {
 
     /// Locks the usage row of the key until the transaction ends, then reads the key. `None` if the key does not exist.
     ///
-    /// All changes of a key and all sends of the key lock this row first. Therefore two such transactions never run
-    /// concurrently for the same key.
+    /// All changes and all sends of a key lock this row first. Two such transactions therefore never run concurrently
+    /// for the same key.
     pub fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
         // The usage row is locked first, because requests and batches of sends also lock this row first. The same order
         // prevents deadlocks.

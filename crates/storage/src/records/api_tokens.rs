@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Reader {
-    /// Finds the API tokens with these hashes, including expired ones, in no particular order. Leaves out unknown
-    /// tokens, and rows without a valid [tag](sealpost_domain::ports::RowAuthenticator).
+    /// Finds the API tokens with these hashes, even if they have expired, in any order. Omits unknown tokens, and rows
+    /// that may be forged (without a valid [tag](sealpost_domain::ports::RowAuthenticator)).
     pub fn find_api_tokens(&mut self, hashes: &[TokenHash]) -> Result<Vec<ApiToken>, StoreError> {
         let rows = self.run(|conn| {
             let wanted = t::table.filter(any_token(t::token, hashes));
@@ -68,8 +68,8 @@ impl Transaction {
         self.number(live.count(), "number of API tokens")
     }
 
-    /// Deletes a token. Returns the deleted token; `None` if the token does not exist, or belongs to another account
-    /// than `account`.
+    /// Deletes a token of `account`, or of any account if `account` is `None`. Returns the deleted token; `None` if
+    /// there is no such token.
     pub fn delete_api_token(
         &mut self,
         id: &ApiTokenId,
@@ -114,8 +114,8 @@ impl Transaction {
         Ok(ended)
     }
 
-    /// Sets the time of last use of API tokens to `hour`, the start of an hour. Follows the same rules as
-    /// [`Transaction::set_session_uses`].
+    /// Sets the time of last use of API tokens to `hour`, the start of an hour. Keeps a stored time that is at most one
+    /// hour later, because the clocks of two nodes can be in different hours.
     pub fn set_api_token_uses(
         &mut self,
         tokens: &[TokenHash],
@@ -167,7 +167,7 @@ impl ApiTokenRow {
         }
     }
 
-    /// Returns the columns that the tag authenticates.
+    /// Returns the columns that the tag of the row protects against forgery.
     pub(crate) fn content(&self) -> RowContent {
         RowContent::new("api_tokens")
             .with(&self.id)

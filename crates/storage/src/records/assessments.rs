@@ -1,5 +1,5 @@
-//! Stores assessments ([`Assessment`]) and attestations ([`Attestation`]) of API keys. Database triggers keep both
-//! tables append-only.
+//! Stores assessments (scores) and attestations (results of checks) of API keys. Database triggers keep both tables
+//! append-only.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Inserts an assessment, and returns its stored time. If the key has an assessment with the same or a later time,
-    /// stores a time 1 ms after the newest. The new assessment is therefore the newest, even if the clock of this node
-    /// is behind.
+    /// Inserts an assessment, and returns its stored time. This is at least 1 ms after the key's newest assessment, so
+    /// that the new assessment becomes the newest even if the clock of this node is behind.
     pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<Timestamp, StoreError> {
         let key = assessment.api_key_id.to_string();
         let newest = s::table.filter(s::api_key_id.eq(key)).select(max(s::at));
@@ -41,9 +40,8 @@ impl Transaction {
         self.first(newest, AssessmentRow::read)
     }
 
-    /// Inserts an attestation, and returns its stored time. If the key has an attestation of the same check with the
-    /// same or a later time, stores a time 1 ms after the newest. The new attestation is therefore the newest, even if
-    /// the clock of this node is behind.
+    /// Inserts an attestation, and returns its stored time. This is at least 1 ms after the key's newest attestation of
+    /// the same check, so that the new attestation becomes the newest even if the clock of this node is behind.
     pub fn insert_attestation(
         &mut self,
         attestation: &Attestation,
@@ -116,7 +114,7 @@ impl Reader {
     }
 }
 
-/// Returns `at`, or the time 1 ms after `newest` if `at` is not later than `newest`.
+/// Returns `at`, but at least the time 1 ms after `newest`.
 fn later_than(newest: Option<i64>, at: i64) -> i64 {
     newest.map_or(at, |newest| at.max(newest.saturating_add(1)))
 }

@@ -91,6 +91,6 @@ impl AuditRow {
     }
 }
 
-/// Number of the advisory lock for appending: `audit` in ASCII. A lock of the table would need the right to update or
-/// delete its rows.
+/// Number of the advisory lock for appending to the audit trail: `audit` in ASCII. A table lock would need the right to
+/// update or delete rows.
 const LOCK: i64 = 0x61_7564_6974;

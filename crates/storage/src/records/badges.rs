@@ -86,8 +86,8 @@ impl Reader {
     }
 
     /// Reads the indices of the revoked badges in a status list. `None` if the list has no badges. A badge without a
-    /// [tag](sealpost_domain::ports::RowAuthenticator) counts as revoked. [`Reader::forged_in`] finds the badges with a
-    /// wrong tag.
+    /// [tag](sealpost_domain::ports::RowAuthenticator), which protects its row against forgery, counts as revoked.
+    /// [`Reader::forged_in`] finds the badges with a wrong tag.
     pub fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError> {
         self.run(|conn| {
             let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
@@ -108,9 +108,9 @@ impl Reader {
         })
     }
 
-    /// Reads the indices of the badges in a status list that have a wrong
-    /// [tag](sealpost_domain::ports::RowAuthenticator), because another program has changed their rows. Omits badges
-    /// that are revoked or expired at `now`, and badges without a tag.
+    /// Reads the indices of forged badges in a status list: their [tag](sealpost_domain::ports::RowAuthenticator) is
+    /// wrong, because another program has changed the row. Omits badges that are revoked or expired at `now`, and
+    /// badges without a tag.
     pub fn forged_in(&mut self, list: u64, now: Timestamp) -> Result<Vec<u64>, StoreError> {
         let rows = self.run(|conn| {
             let Some(first) = StatusPosition::first_of(list) else { return Ok(Vec::new()) };
@@ -134,8 +134,8 @@ impl Reader {
         Ok(forged)
     }
 
-    /// Finds a badge and its assessment. `None` if there is no badge with this id. A badge without a valid
-    /// [tag](sealpost_domain::ports::RowAuthenticator) is returned as revoked.
+    /// Finds a badge and its assessment. `None` if there is no badge with this id. A badge whose row may be forged (no
+    /// valid [tag](sealpost_domain::ports::RowAuthenticator)) is returned as revoked.
     pub fn find_badge(&mut self, id: &BadgeId) -> Result<Option<(Badge, Assessment)>, StoreError> {
         let row = self.run(|conn| {
             let badge = b::table.inner_join(assessments::table).filter(b::id.eq(id.to_string()));
@@ -159,8 +159,8 @@ fn index(position: i64) -> Result<u64, Fault> {
     columns::number(position, ROW).map(|number| StatusPosition::new(number).index())
 }
 
-/// Returns the first free position of a status list among the random indices `draws`; `None` if a badge occupies each
-/// of them.
+/// Returns the first free position of a status list among the random indices `draws`; `None` if badges occupy all of
+/// them.
 fn free_position(
     conn: &mut AnyConnection,
     list: u64,
@@ -178,8 +178,8 @@ fn free_position(
     free.map(|position| columns::number(position, ROW).map(StatusPosition::new)).transpose()
 }
 
-/// Returns the highest position that a badge occupies in the status lists; `None` if there is no badge. This position
-/// is always in the newest list.
+/// Returns the highest position of a badge in the status lists, which is in the newest list; `None` if there is no
+/// badge.
 fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
     let newest = b::table.select(max(b::position)).first::<Option<i64>>(conn)?;
     newest.map(|position| columns::number(position, ROW)).transpose()
@@ -224,7 +224,7 @@ impl BadgeRow {
         })
     }
 
-    /// Returns the columns that the tag authenticates. A row with a revocation has no tag.
+    /// Returns the columns that the tag of the row protects against forgery. A row with a revocation has no tag.
     pub(crate) fn content(&self) -> RowContent {
         RowContent::new("badges")
             .with(&self.id)
@@ -265,7 +265,7 @@ impl BadgeRow {
 }
 
 const ROW: &str = "badge";
-/// Reason for the revocation of a badge whose row another program has changed.
+/// The shown reason if a badge counts as revoked, because another program has changed its row.
 const WITHOUT_TAG: &str = "the stored badge was changed";
 /// Number of the advisory lock for reserving a position in a status list: `badge` in ASCII. A row lock is not
 /// sufficient, because there may be no row yet.

@@ -1,4 +1,4 @@
-//! Reads the envelopes and channels that a recipient opens, and records the opening.
+//! Reads envelopes and their channels (shared key encapsulations) for the recipient, and records the opening.
 
 use diesel::{
     prelude::*,

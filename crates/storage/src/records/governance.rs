@@ -79,8 +79,8 @@ impl Reader {
         })
     }
 
-    /// Returns those of the given keys that an enforced governance decision blocks. The decision can be on the key, its
-    /// account or the partner of the account.
+    /// Returns those of the given keys that an enforced decision blocks: a decision on the key, its account or the
+    /// partner of the account.
     pub fn blocked_among(&mut self, keys: &[ApiKey]) -> Result<BTreeSet<ApiKeyId>, StoreError> {
         self.run(|conn| {
             let ids: BTreeSet<_> = keys.iter().map(|key| key.account_id.to_string()).collect();
@@ -126,8 +126,8 @@ impl OpenDecisions {
         Ok(Self(decisions))
     }
 
-    /// Returns the governance state of a key: all decisions on the given subjects that are not lifted. The subjects are
-    /// the key, its account and its partner.
+    /// Returns the governance state of a key: all open decisions on the given subjects, which are the key, its account
+    /// and its partner.
     pub(crate) fn standing(&self, subjects: &[&str]) -> GovernanceStanding {
         let on = |subject: &&str| self.0.get(*subject).into_iter().flatten().cloned();
         GovernanceStanding(subjects.iter().flat_map(on).collect())

@@ -139,7 +139,7 @@ impl Transaction {
         self.run(|conn| Ok(diesel::select(exists(erased)).get_result(conn)?))
     }
 
-    /// Counts the handles of the account's revoked keys. Such a handle stays reserved for the account.
+    /// Counts the handles of the account's revoked keys. These handles stay reserved for the account.
     pub fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError> {
         let revoked = handles::table
             .inner_join(k::table)

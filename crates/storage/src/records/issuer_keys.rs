@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Lists all issuer keys, ordered by the start of signing. Concurrent calls wait until this transaction ends, so
-    /// that only one transaction at a time adds a key.
+    /// Lists all issuer keys, ordered by the time at which they begin to sign. Concurrent calls wait until this
+    /// transaction ends, so that only one transaction at a time adds a key.
     pub fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
         self.run(|conn| advisory_lock(conn, LOCK))?;
         self.issuer_keys()
@@ -35,7 +35,7 @@ impl Transaction {
 }
 
 impl Reader {
-    /// Lists all issuer keys, ordered by the start of signing.
+    /// Lists all issuer keys, ordered by the time at which they begin to sign.
     pub fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
         self.load(i::table.order((i::signs_from, i::id)), IssuerRow::read)
     }

@@ -1,8 +1,8 @@
-//! Stores the transparency log: statements, entries, the tiles of the tree, and the signed head.
+//! Stores the transparency log: an append-only log, protected by a hash tree against unnoticed changes.
 //!
 //! A statement of the log is a text about an object, such as a key. It is no SQL statement. Database triggers add the
-//! statements. The entry of a statement is a hash of the statement and random bytes. The log is a hash tree of the
-//! entries, stored in tiles: a tile contains up to 256 hashes of one level of the tree.
+//! statements. The log entry of a statement is a hash of the statement and random bytes. The entries are the leaves of
+//! the tree. A tile contains up to 256 hashes of one level of the tree. The head is the signed state of the tree.
 
 use std::time::Duration;
 
@@ -30,16 +30,16 @@ use crate::{
 };
 
 impl Transaction {
-    /// Reads the state of the log; `None` if there is no log yet. Concurrent calls wait until this transaction ends, so
-    /// only one node at a time appends.
+    /// Reads the state of the transparency log; `None` if there is no log yet. Concurrent calls wait until this
+    /// transaction ends, so that only one node at a time appends.
     pub fn lock_log(&mut self) -> Result<Option<LogHead>, StoreError> {
         self.run(|conn| advisory_lock(conn, LOCK))?;
         self.log_head()
     }
 
-    /// Appends entries at the time `at`. `tiles` are the tiles that changed, and `head` is the new state. The log must
-    /// be locked. If an erasure has deleted a statement since the caller read it, appends the entry without the
-    /// statement.
+    /// Appends entries to the transparency log at the time `at`. `tiles` are the changed tiles of the tree, and `head`
+    /// is its new state. The log must be [locked](Self::lock_log). If an erasure has deleted a statement since the
+    /// caller read it, appends its entry without the statement.
     pub fn append_to_log(
         &mut self,
         entries: &[NewLogEntry],
@@ -98,9 +98,9 @@ impl Transaction {
         self.execute(head).map(drop)
     }
 
-    /// Deletes the entries, tiles and head of the log, and begins a new log with the name `head.origin`. Deletes the
-    /// statements about envelopes that were in the old log. All other statements then wait to be appended to the new
-    /// log. The log must be locked.
+    /// Deletes the entries, tiles and head of the transparency log, and begins a new log with the name `head.origin`.
+    /// Deletes the statements about envelopes that were in the old log. All other statements wait to be appended to the
+    /// new log. The log must be [locked](Self::lock_log).
     pub fn restart_log(&mut self, head: &LogHead) -> Result<(), StoreError> {
         self.run(|conn| {
             let lists = s::table.filter(s::kind.eq(StatementKind::Envelopes.as_str()));
@@ -117,8 +117,8 @@ impl Transaction {
         self.append_to_log(&[], Timestamp::from_millis(0), &[], head)
     }
 
-    /// Deletes up to `limit` statements about envelopes that were appended before `before`. Returns their number. Their
-    /// entries stay in the log.
+    /// Deletes up to `limit` log statements about envelopes that were appended before the time `before`. Returns their
+    /// number. The entries of the statements stay in the log.
     pub fn purge_envelope_lists(
         &mut self,
         before: Timestamp,
@@ -144,7 +144,7 @@ impl Transaction {
 }
 
 impl Reader {
-    /// Reads the state of the log; `None` if there is no log yet.
+    /// Reads the state of the transparency log; `None` if there is no log yet.
     pub fn log_head(&mut self) -> Result<Option<LogHead>, StoreError> {
         type Row = (String, String, i64, String, Option<String>);
         self.first(h::table, |(origin, issuer_key, size, checkpoint, witnessed): Row| {
@@ -154,19 +154,20 @@ impl Reader {
         })
     }
 
-    /// Returns the id of the newest statement; 0 if there is none.
+    /// Returns the id of the newest statement of the transparency log; 0 if there is none.
     pub fn newest_statement_id(&mut self) -> Result<i64, StoreError> {
         let newest = s::table.order(s::id.desc()).select(s::id);
         self.run(|conn| Ok(newest.first(conn).optional()?.unwrap_or(0)))
     }
 
-    /// Returns true if a statement with an id above `after` is not in the log yet.
+    /// Returns true if a statement with an id above `after` is not yet in the transparency log.
     pub fn has_pending_statements(&mut self, after: i64) -> Result<bool, StoreError> {
         let pending = s::table.filter(s::number.is_null()).filter(s::id.gt(after)).order(s::id);
         self.run(|conn| Ok(pending.select(s::id).first::<i64>(conn).optional()?.is_some()))
     }
 
-    /// Reads up to `limit` statements with ids above `after` that are not in the log yet, in the order of their ids.
+    /// Reads up to `limit` statements with ids above `after` that are not yet in the transparency log, in the order of
+    /// ids.
     pub fn pending_statements(
         &mut self,
         after: i64,
@@ -180,8 +181,8 @@ impl Reader {
         })
     }
 
-    /// Finds the newest statement about a subject. `None` if no such statement is stored, for example because an
-    /// erasure has deleted it, or if the newest statement is not in the log yet.
+    /// Finds the newest log statement about a subject. `None` if no such statement is stored, for example after an
+    /// erasure, or if the newest is not in the log yet.
     pub fn newest_statement(
         &mut self,
         kind: StatementKind,
@@ -206,8 +207,8 @@ impl Reader {
         })
     }
 
-    /// Finds the statement of a log entry by the number of the entry. `None` if the entry has no statement, or if an
-    /// erasure has deleted the statement.
+    /// Finds the statement of a log entry by the number of the entry. `None` if the entry has no statement, for example
+    /// after an erasure.
     pub fn statement_of_entry(
         &mut self,
         number: u64,
@@ -224,12 +225,12 @@ impl Reader {
         })
     }
 
-    /// Finds the log statement about envelopes that contains the hash `leaf` of an envelope. Returns the statement and
-    /// the hashes of all its envelopes.
+    /// Finds the log statement that contains the hash `leaf` of an envelope. Returns the statement and the hashes of
+    /// all its envelopes.
     ///
-    /// First searches the statements from the time `sent_at` on, oldest first. Then searches the statements of the time
-    /// `skew` before `sent_at`, newest first, because the clocks of nodes differ. Both searches read a bounded number
-    /// of statements. Returns `None` if none of these statements contains the envelope.
+    /// First searches the statements from the time `sent_at` on, oldest first. Then searches the time `skew` before
+    /// `sent_at`, newest first, because the clocks of nodes differ. Both searches read a bounded number of statements.
+    /// Returns `None` if none of these contains the envelope.
     pub fn find_envelope_list(
         &mut self,
         leaf: &[u8; 32],
@@ -260,14 +261,14 @@ impl Reader {
         })
     }
 
-    /// Reads the hashes of a tile; `None` if the tree has no such tile.
+    /// Reads the hashes of a tile of the transparency log; `None` if the tree has no such tile.
     pub fn log_tile(&mut self, level: u8, index: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let Ok(index) = i64::try_from(index) else { return Ok(None) };
         let hashes = t::table.find((i32::from(level), index)).select(t::hashes);
         self.run(|conn| Ok(hashes.first(conn).optional()?))
     }
 
-    /// Reads up to `limit` entries from the number `first` on.
+    /// Reads up to `limit` entries of the transparency log, from the number `first` on.
     pub fn log_entries(&mut self, first: u64, limit: u16) -> Result<Vec<Vec<u8>>, StoreError> {
         let Ok(first) = i64::try_from(first) else { return Ok(Vec::new()) };
         let entries = e::table.filter(e::number.ge(first)).order(e::number).limit(limit.into());
@@ -279,12 +280,11 @@ const ENTRY: &str = "entry of the log";
 const HEAD: &str = "head of the log";
 const STATEMENT: &str = "statement of the log";
 const TILE: &str = "tile of the log";
-/// Number of the advisory lock for appending: `tlog` in ASCII. A row lock is not sufficient, because there may be no
-/// row yet.
+/// Number of the advisory lock for appending to the log: `tlog` in ASCII. A row lock is not sufficient, because there
+/// may be no row yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of statements that [`Reader::find_envelope_list`] reads from the time of the send on, and also from
-/// before this time. Each node appends about one statement about envelopes per second, and one for each request for
-/// evidence.
+/// Maximum number of statements in each of the two searches of [`Reader::find_envelope_list`]. Each node appends about
+/// one statement about envelopes per second, and one for each request for evidence.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (
@@ -296,8 +296,8 @@ const FIND_LIST_POSTGRES: &str = "/* log.find_list */
             ORDER BY at DESC LIMIT ?
         ) AS earlier
     ) AS l WHERE position(? IN leaves) > 0 LIMIT 1";
-/// The same query for SQLite, with the name of the index. Otherwise, SQLite would choose another index, and read all
-/// statements about envelopes.
+/// [`FIND_LIST_POSTGRES`] for SQLite, with the name of the index. Otherwise, SQLite would choose another index, and
+/// read all statements about envelopes.
 const FIND_LIST_SQLITE: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (
         SELECT * FROM (

@@ -43,9 +43,9 @@ impl Reader {
         })
     }
 
-    /// Finds one key of the account; `None` if the account has no such key. Counts those
-    /// [waiting envelopes](sealpost_domain::ports::WaitingEnvelope) of the key that were sealed at `oldest` or later,
-    /// at most `waiting_max`.
+    /// Finds one key of the account; `None` if the account has no such key. Counts the [waiting
+    /// envelopes](sealpost_domain::ports::WaitingEnvelope) of the key that were sealed at `oldest` or later, at most
+    /// `waiting_max`.
     pub fn key_of(
         &mut self,
         account: &AccountId,
@@ -60,14 +60,14 @@ impl Reader {
         })
     }
 
-    /// Returns the number from which on all attempts in the log ended at `at` or later. The number is approximate if
-    /// the clocks of nodes differ.
+    /// Returns the number of the first attempt in the log that ended at `at` or later. The number is approximate if the
+    /// clocks of nodes differ.
     pub fn first_attempt_at(&mut self, at: Timestamp) -> Result<AttemptNumber, StoreError> {
         self.run(|conn| delivery_log::first_attempt_at(conn, at).map(AttemptNumber))
     }
 
-    /// Counts the pending deliveries of events from `oldest` on to the key's webhooks, up to `limit`. A pending
-    /// delivery waits for an attempt.
+    /// Counts the deliveries to the key's webhooks that wait for an attempt, up to `limit`. Omits events before
+    /// `oldest`.
     pub fn count_pending(
         &mut self,
         key: &ApiKeyId,

@@ -74,9 +74,9 @@ impl Reader {
         self.first(addressed.select(e::sender), |sender: String| columns::id(&sender, "envelope"))
     }
 
-    /// Reads the next page of all stored envelopes: up to `limit` envelopes of any sender, with ids above `after`.
-    /// Returns the last id of the page, and the recipients of those envelopes of the page that `sender` sent. `None` if
-    /// no envelope has an id above `after`.
+    /// Finds contacts of `sender` on the next page of all stored envelopes: up to `limit` envelopes of any sender, with
+    /// ids above `after`. Returns the last id of the page, and the recipients of those of its envelopes that `sender`
+    /// sent. `None` if no envelope has an id above `after`.
     pub fn sent_page(
         &mut self,
         sender: &ApiKeyId,
@@ -129,14 +129,14 @@ impl Transaction {
         })
     }
 
-    /// Stores contacts. A contact that is already stored keeps its time of the newest message, unless the new time is
+    /// Stores contacts. If a contact is already stored, changes its time of the newest message only if the new time is
     /// at least ten seconds later.
     pub fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError> {
         self.run(|conn| insert_contacts(conn, contacts))
     }
 
-    /// Finds the pairs whose API key has sent a message to the contact at `since` or later. Each of `pairs` contains an
-    /// API key and a possible contact.
+    /// Returns those of `pairs` whose key has sent to the contact at `since` or later. Each pair contains an API key
+    /// and a possible contact.
     pub fn find_contacts(
         &mut self,
         pairs: &[(ApiKeyId, ApiKeyId)],

@@ -17,10 +17,9 @@ use crate::{
 };
 
 impl Transaction {
-    /// Revokes a key that this transaction has locked. Sets the status, and deletes the secret of the identity, the
-    /// webhooks and a limited number of their deliveries. Housekeeping deletes the other deliveries later. The handle
-    /// stays reserved for the account. Records the change, so that housekeeping informs the key's correspondents: the
-    /// keys that have exchanged envelopes with this key.
+    /// Revokes a key that this transaction has locked. Deletes the secret of the identity, the webhooks and a limited
+    /// number of their deliveries. The handle stays reserved for the account. Housekeeping later deletes the other
+    /// deliveries, and informs the keys that have exchanged envelopes with this key.
     ///
     /// An unopened envelope of a deleted delivery bounces at `now` (its sender gets an event), unless another delivery
     /// of the envelope has succeeded.

@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Reader {
-    /// Counts the rows of the whole service. Stops counting envelopes and deliveries at `counted_max`. Adds up the
-    /// daily counts of days that begin at `since` or later.
+    /// Counts the accounts, keys, webhooks, envelopes and deliveries of the whole service. Stops counting envelopes and
+    /// deliveries at `counted_max`. Adds up the daily counts of days that begin at `since` or later.
     pub fn stats(
         &mut self,
         since: Timestamp,

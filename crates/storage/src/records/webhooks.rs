@@ -44,9 +44,8 @@ impl Transaction {
     /// Finds a webhook of the given key, and locks the key and the webhook until the transaction ends. `None` if the
     /// key has no such webhook.
     ///
-    /// A change of the events locks the webhook, and then the row of the key in `waiting_transfers`. A deletion of the
-    /// webhook locks these two rows in the reverse order. The two transactions cannot deadlock, because both lock the
-    /// key first.
+    /// Locks the key first, to prevent a deadlock: a change of the webhook's events and its deletion lock the webhook
+    /// and the row of the key in `waiting_transfers` in opposite orders.
     pub fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
@@ -78,8 +77,8 @@ impl Transaction {
     }
 
     /// Disables a webhook that this transaction has locked, at an operator's request. `disabled_reason` stays empty,
-    /// because this column contains only reasons for which the service itself disables webhooks. Deliveries to the
-    /// webhook wait until it is enabled. Stores an event for the account's other webhooks.
+    /// because only the service's own reasons are stored there. Deliveries to the webhook wait until it is enabled.
+    /// Stores an event for the account's other webhooks.
     pub fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let id = id.to_string();
         let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
@@ -104,8 +103,7 @@ impl Transaction {
         self.change_one(update, "webhook")
     }
 
-    /// Stores the URL, the events, the description and the pause of a webhook that this transaction has locked. Its
-    /// other data stay unchanged.
+    /// Stores the URL, the events, the description and the pause of a webhook that this transaction has locked.
     pub fn update_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
         let changes = (
             webhooks::url.eq(&webhook.url),
@@ -117,8 +115,8 @@ impl Transaction {
         self.change_one(update, "webhook")
     }
 
-    /// Deletes the time since which all attempts of a webhook have failed, and sets the number of these attempts to 0.
-    /// The transaction has locked the webhook. The last failure stays stored.
+    /// Ends the series of failures of a webhook that this transaction has locked: clears the time of its beginning and
+    /// the number of failed attempts. The last failure stays stored.
     pub fn forget_failures(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let none = (webhooks::failing_since.eq(None::<i64>), webhooks::failed_attempts.eq(0));
         let update = diesel::update(webhooks::table.find(id.to_string())).set(none);
@@ -143,13 +141,9 @@ impl Transaction {
         self.change_one(update, "webhook")
     }
 
-    /// Deletes a webhook of this key and a limited number of its deliveries. Returns `false` if the key has no such
-    /// webhook. The other deliveries and all attempts of the webhook become invisible at once, and housekeeping deletes
-    /// them later. If a concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook
-    /// and deletes it.
-    ///
-    /// Locks the key first, like other changes of its webhooks. Deletes deliveries before the webhook, because a
-    /// transaction that records outcomes locks rows in the same order.
+    /// Deletes a webhook of this key. Returns `false` if the key has no such webhook. All deliveries and attempts of
+    /// the webhook become invisible at once. Deletes a limited number of the deliveries; housekeeping deletes the other
+    /// rows later. Locks the key first, like other changes of its webhooks.
     ///
     /// If a deleted delivery belongs to an unopened envelope, the other deliveries of this envelope decide its state:
     /// - If the envelope has no other deliveries, it waits for a later webhook.
@@ -167,6 +161,8 @@ impl Transaction {
             let key = key.to_string();
             let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
             let ids = of_key.select(webhooks::id).load(conn)?;
+            // Deletes deliveries before the webhook. A transaction that records outcomes locks rows in the same order.
+            // If a concurrent batch of sends adds a delivery, a claim later finds it without a webhook and deletes it.
             deleted_webhooks::delete_with_backlog(conn, &ids, now)?;
             Ok(diesel::delete(of_key).execute(conn)? == 1)
         })
@@ -220,8 +216,8 @@ impl Reader {
         })
     }
 
-    /// Lists up to `limit` webhooks of the account that are disabled, or failed at their newest attempts. Begins with
-    /// the webhook that has failed for the longest time. Webhooks that an operator disabled come last.
+    /// Lists up to `limit` webhooks of the account that are disabled or whose newest attempts failed. Begins with the
+    /// webhook that has failed for the longest time. Webhooks that an operator disabled come last.
     pub fn unhealthy_webhooks(
         &mut self,
         account: &AccountId,
@@ -250,8 +246,8 @@ impl Reader {
         })
     }
 
-    /// Lists up to `limit` enabled webhooks of all accounts with failing deliveries. Begins with the webhook that has
-    /// failed for the longest time.
+    /// Lists up to `limit` enabled webhooks of all accounts whose newest attempts failed. Begins with the webhook that
+    /// has failed for the longest time.
     pub fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError> {
         self.run(|conn| {
             let page = |conn: &mut _, offset| {
@@ -277,8 +273,8 @@ impl Reader {
     }
 }
 
-/// Reads pages of `limit` rows until `limit` webhooks satisfy `is_listed`. Checks each webhook with its newest success
-/// from the attempt log: a row that was selected as failing may lack the success that ended the failures.
+/// Returns the first `limit` webhooks that satisfy `is_listed`. `page` reads up to `limit` rows from an offset. Checks
+/// each webhook with its newest success from the attempt log: its row may lack the success that ended the failures.
 fn first_listed(
     conn: &mut AnyConnection,
     limit: u32,
@@ -324,7 +320,7 @@ fn read_with_successes(
 }
 
 /// SQL expression for the time of the newest success of a webhook. diesel keeps no query with SQL text prepared, so
-/// PostgreSQL plans this query at each call. A plan that was kept since the table was empty would read the whole log.
+/// PostgreSQL plans this query at each call. A kept plan from when the table was empty would read the whole log.
 const NEWEST_SUCCESS: &str = "(SELECT a.at FROM attempts AS a
     WHERE substr(a.webhook_id, 24) = substr(webhooks.id, 24) AND a.webhook_id = webhooks.id
         AND a.outcome = 'succeeded' ORDER BY a.number DESC LIMIT 1)";

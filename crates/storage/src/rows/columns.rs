@@ -68,6 +68,6 @@ pub(crate) fn one(rows: usize, row: &'static str) -> Result<(), Fault> {
 
 /// Separates the event names in the column `events` of the table `webhooks`.
 pub(crate) const EVENTS_SEPARATOR: &str = ",";
-/// Maximum time in milliseconds by which the stored hour of a last use may be ahead of this node's clock, because the
-/// clocks of two nodes can be in different hours. An hour further ahead came from a wrong clock.
+/// Maximum time in milliseconds by which a stored time of last use may be ahead of this node's clock, because the
+/// clocks of two nodes can be in different hours. A later time came from a wrong clock.
 pub(crate) const LAST_USE_AHEAD_MAX_MS: i64 = 3_600_000;

@@ -51,8 +51,8 @@ impl DeliveryRow {
         })
     }
 
-    /// Creates the row of a delivery that waits for a [relay](sealpost_domain::ports::Relays), a webhook whose receiver
-    /// connects to the service. The node that gets the connection claims the delivery.
+    /// Creates the row of a delivery that waits for a [relay](sealpost_domain::ports::Relays) (a webhook whose receiver
+    /// connects to the service). The node that gets the connection claims the delivery.
     pub(crate) fn awaiting_relay(delivery: &LeasedDelivery) -> Result<Self, Fault> {
         Ok(Self { lease: Some(AWAITING_RELAY), ..Self::unleased(delivery)? })
     }
@@ -104,8 +104,8 @@ impl<DB: Backend> QueryFragment<DB> for LeaseCondition {
     }
 }
 
-/// Diesel caches a prepared query with this condition by its text and not by its type, because two conditions with
-/// different texts have the same type.
+/// Makes diesel cache prepared queries with this condition by their texts, because conditions with different texts have
+/// the same type.
 impl QueryId for LeaseCondition {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -1,8 +1,8 @@
-//! Tags of rows. A tag authenticates the columns of a row that decide who may log in or act, so that write access to
-//! the database does not suffice to forge such a row.
+//! Tags of rows. A tag authenticates the columns of a row that decide who may log in or act. Write access to the
+//! database therefore does not suffice to forge such a row.
 //!
-//! A command without key-encryption keys cannot compute or verify tags. Such a command can still revoke: a revocation
-//! removes the tag, and a row without a tag is invalid.
+//! A command without key-encryption keys cannot compute or verify tags, but can revoke: a revocation removes the tag,
+//! and a row without a tag is invalid.
 
 use std::sync::{Arc, OnceLock};
 
@@ -85,8 +85,8 @@ impl RowTags {
         Ok(is_valid)
     }
 
-    /// Like [`is_valid`](Self::is_valid), but also returns true if no key-encryption key is loaded, because the tag
-    /// cannot be verified then. Use this only to show or revoke a row, which a command without keys must be able to do.
+    /// Returns whether the row may be shown: its tag is correct, or cannot be verified because no key-encryption key is
+    /// loaded. Use this only to show or revoke a row, which a command without keys must be able to do.
     pub(crate) fn is_unsuspicious(
         &self,
         row: &RowContent,
@@ -95,8 +95,7 @@ impl RowTags {
         if self.0.get().is_none() { Ok(true) } else { self.is_valid(row, tag) }
     }
 
-    /// Returns the first bytes of a tag that was computed under the newest version of the key. All such tags have the
-    /// same first bytes.
+    /// Returns the first bytes of every tag under the newest version of the key, to find the tags under older versions.
     pub(crate) fn newest_prefix(&self) -> Result<[u8; 4], StoreError> {
         Ok(self.require()?.newest_prefix())
     }

@@ -18,13 +18,13 @@ pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Sessio
     })
 }
 
-/// Returns the columns that the tag of a session authenticates.
+/// Returns the columns that the tag of a session protects against forgery.
 pub(crate) fn content(token: &[u8], account_id: &str, expires_at: i64) -> RowContent {
     RowContent::new("sessions").with(token).with(account_id).with_number(expires_at)
 }
 
-/// Returns the columns that the tag of the column `confirmed_at` authenticates. This column has the time at which the
-/// client last entered the login secret again in the session.
+/// Returns the columns that the tag of `confirmed_at` protects against forgery. This is the time at which the client
+/// last entered the login secret again in the session.
 pub(crate) fn confirmation_content(token: &[u8], confirmed_at: i64) -> RowContent {
     RowContent::new("sessions.confirmed_at").with(token).with_number(confirmed_at)
 }

@@ -1,4 +1,4 @@
-//! Rows of webhooks: the target and the health, which the send path and the delivery queue use, and complete rows.
+//! Rows of webhooks: complete rows, the target of the requests, and the health (successes and failures).
 
 use diesel::{dsl::auto_type, prelude::*};
 use sealpost_domain::{
@@ -37,7 +37,7 @@ impl TargetRow {
     }
 }
 
-/// Returns the condition that a webhook is disabled or paused, and therefore gets no events.
+/// Returns the condition that a webhook is disabled or paused, and therefore gets no requests.
 #[auto_type]
 pub(crate) fn is_inactive() -> _ {
     let disabled: &'static str = DISABLED;
@@ -98,8 +98,7 @@ impl HealthRow {
     }
 }
 
-/// A row of the table `webhooks`. The column `events` is a list of names separated by commas, because no query filters
-/// by event.
+/// A row of the table `webhooks`. `events` contains the names of the subscribed events, separated by commas.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = webhooks, treat_none_as_default_value = false)]
 pub(crate) struct WebhookRow {

@@ -1,13 +1,12 @@
-//! Locks and reads the facts, for a request or a batch of sends. Facts are the rows that admission (the decision to
+//! Locks and reads the facts for a request or a batch of sends. Facts are the rows that admission (the decision to
 //! accept a send) depends on: sessions, keys, usage, webhooks, idempotency records and governance decisions.
 //!
-//! To lock a key, a transaction locks the usage row of the key. Sends lock the usage rows of the callers first, then
-//! read all other facts without locking them. A change of these facts therefore waits only for sends of the same key.
+//! The usage row of a key is the lock of the key. A transaction locks the usage rows of the callers first, then reads
+//! all other facts without locking them. A change of these facts therefore waits only for sends of the same key.
 //!
-//! Keys, handles, policies and webhooks are cached by API key, together with the facts version of the key. The facts
-//! version is a number: each transaction that changes one of these rows also changes the number. Each batch reads the
-//! versions, the sessions and the open decisions (decisions that are not lifted). A batch reads the other rows again
-//! only if the version of their key has changed.
+//! Keys, handles, policies and webhooks are cached by API key, together with the facts version of the key: a number
+//! that changes with every change of these rows. A transaction reads the rows again only if the version has changed. It
+//! always reads the versions, the sessions and the open decisions (decisions that are not lifted).
 
 use std::{
     collections::{HashMap, HashSet},
@@ -51,8 +50,8 @@ impl Transaction {
     /// admission depends on. Sees every change committed before the call. Locks rows in the order of ids to prevent
     /// deadlocks.
     ///
-    /// [`lock_key`](Self::lock_key) locks the usage row of its key too, so changes of a caller's key wait for this
-    /// transaction. Changes of a recipient's key do not wait.
+    /// A change of a caller's key waits for this transaction, because [`lock_key`](Self::lock_key) locks the same usage
+    /// row. A change of a recipient's key does not wait.
     pub fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         let cache = Arc::clone(&self.facts_cache);
         let (facts, addresses) = self.run(|conn| {
@@ -78,7 +77,7 @@ impl Transaction {
     }
 }
 
-/// Returns the facts version of each key. A key without a stored version has version 0.
+/// Returns the facts version of each key, a number that changes with the key and its webhooks; 0 if none is stored.
 fn read_versions(
     ids: &[ApiKeyId],
     stored: &[(String, i64)],
@@ -108,8 +107,8 @@ fn read_decisions(
 type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;
 type Webhooks = HashMap<ApiKeyId, Arc<RecipientWebhooks>>;
 
-/// Takes keys and webhooks from the cache if their cached version is still the current version. Reads all other keys
-/// and webhooks from the database.
+/// Takes keys and webhooks from the cache if their facts versions are still current. Reads all others from the
+/// database.
 fn read_keys_and_webhooks(
     conn: &mut AnyConnection,
     query: &FactsQuery,
@@ -151,8 +150,7 @@ struct KeyRow {
     policy: Option<PolicyRow>,
 }
 
-/// Reads API keys without their governance decisions (operators' decisions that can block a key). Decisions are read
-/// separately, because they are not cached with the key.
+/// Reads API keys without their governance decisions, which are not cached with the key.
 fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -218,11 +216,11 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
 }
 
 /// Locks the webhooks that were read as disabled or paused, so that they stay inactive until the transaction ends.
-/// Returns the API keys with a webhook that is active again; the caller must read their webhooks again. Not needed on
+/// Returns the API keys with a webhook that is active again; the caller must read their webhooks again. Does nothing on
 /// SQLite.
 ///
 /// This batch postpones deliveries to inactive webhooks. A transaction that enables or resumes such a webhook waits for
-/// the lock. That transaction therefore finds the deliveries of this batch, and makes them due.
+/// the lock. It therefore finds the deliveries of this batch, and makes them due.
 fn lock_inactive(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
     let inactive: Vec<_> = found.values().flat_map(|of_key| inactive_ids(of_key)).collect();

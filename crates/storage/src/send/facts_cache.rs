@@ -35,7 +35,7 @@ pub(crate) struct FactsCache {
 /// The number of times that the cache was cleared.
 pub(crate) type Generation = u64;
 
-/// A cache of values by API key. Each value has the facts version of its key.
+/// A cache of values by API key, each with the facts version for which the value is valid.
 type Entries<V> = Cache<ApiKeyId, (i64, Arc<V>), Size>;
 
 impl FactsCache {
@@ -51,8 +51,8 @@ impl FactsCache {
         }
     }
 
-    /// Returns the cached facts of `keys`, and the cached webhooks of `recipients`. Omits entries whose facts version
-    /// is not the current version in `versions`.
+    /// Returns the cached facts of `keys`, and the cached webhooks of `recipients`. Omits outdated entries, whose facts
+    /// version is not the current version in `versions`.
     pub(crate) fn get(
         &self,
         keys: &[ApiKeyId],
@@ -63,8 +63,7 @@ impl FactsCache {
     }
 
     /// Adds keys and webhooks to the cache, with the facts versions of the keys. The caller must read the versions
-    /// before the keys and webhooks. Then a cached entry is never older than its version, and is valid until the
-    /// version in the database changes.
+    /// first. Then an entry is never older than its version, and is valid until the version in the database changes.
     pub(crate) fn insert(
         &self,
         keys: &HashMap<ApiKeyId, Arc<KeyFacts>>,
@@ -75,7 +74,8 @@ impl FactsCache {
         add(&self.webhooks, webhooks, versions);
     }
 
-    /// Returns the generation of a transaction that begins now. The transaction must already have its connection.
+    /// Returns the generation for a transaction that begins now. The transaction must already have its connection,
+    /// because a new connection begins a new generation.
     pub(crate) fn generation(&self) -> Generation {
         self.generation.load(Ordering::Acquire)
     }
@@ -93,8 +93,8 @@ impl FactsCache {
     }
 
     /// Clears the cache, and begins a new generation. Called for each new connection, because the connection may lead
-    /// to another server, or to an earlier state of the same server. A commit on an older connection may still end
-    /// after this call. Its channels are ignored, because they have an older generation.
+    /// to another server, or to an earlier state of the same server. Channels that an older connection commits later
+    /// are ignored, because they have an older generation.
     pub(crate) fn clear(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.channels.clear();

@@ -29,7 +29,7 @@ pub(crate) fn find(
     found.into_iter().map(idempotency::read).collect()
 }
 
-/// Stores all records. Returns [`Fault::Contended`] if another transaction stored one of the idempotency keys first.
+/// Stores idempotency records. Returns [`Fault::Contended`] if another transaction stored one of the keys first.
 pub(crate) fn insert(
     conn: &mut AnyConnection,
     sends: &[NewIdempotencyRecord],

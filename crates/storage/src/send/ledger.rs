@@ -1,5 +1,5 @@
-//! Writes the results of a batch of sends. If a key reaches a threshold (a percentage of a usage limit), stores at most
-//! one event for this threshold in the current day (for a daily limit) or month (for a monthly limit).
+//! Writes the results of a batch of sends. If a key reaches a threshold (a percentage of its daily or monthly limit),
+//! stores one event for the threshold in this day or month.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -32,7 +32,7 @@ use crate::{
 
 impl Transaction {
     /// Writes the results of a batch. Also adds the size of the new envelopes to the stored bytes of their senders.
-    /// Each sender must be in `changes.usage`. [`lock_facts`](Self::lock_facts) must have locked the usage rows.
+    /// Each sender must be in `changes.usage`, and its usage row must be [locked](Self::lock_facts).
     pub fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
         let address_of = |(key, _): &(ApiKeyId, _)| self.usage_addresses.remove(key);
         let addresses = changes.usage.iter().filter_map(address_of).collect();
@@ -110,8 +110,7 @@ fn record_thresholds(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> 
     Ok(())
 }
 
-/// Records a reached threshold. Returns false if the threshold is already recorded for the same day or month. A key
-/// reaches few thresholds, so one statement for each threshold is fast enough on both databases.
+/// Records a reached threshold. Returns false if the threshold is already recorded for the same day or month.
 fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool, Fault> {
     let recorded = sql_query(RECORD_THRESHOLD)
         .bind::<Text, _>(reached.details.api_key_id.to_string())
@@ -122,8 +121,8 @@ fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool
     Ok(recorded == 1)
 }
 
-/// Inserts or updates the row of a threshold. A key has one row for each threshold of each limit. The row contains the
-/// start of the newest day or month in which the key has reached the threshold.
+/// Inserts or updates the row of a threshold. A key has one row for each threshold of each limit, with the start of the
+/// newest day or month in which the key has reached the threshold.
 const RECORD_THRESHOLD: &str = "/* thresholds.record */
     INSERT INTO usage_thresholds AS t (api_key_id, span, threshold, window_start)
     VALUES ($1, $2, $3, $4)

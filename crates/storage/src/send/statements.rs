@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The rows of the facts that admission depends on. The usage rows are locked.
+/// The rows that admission (the decision to accept a send) depends on. The usage rows are locked.
 #[derive(Debug)]
 pub(crate) struct FactRows {
     pub(crate) usage: Vec<UsageRow>,
@@ -41,10 +41,9 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
     pub(crate) deliveries: Vec<DeliveryRow>,
     pub(crate) usage: Vec<UsageRow>,
-    /// The addresses of the locked rows, in the order of `usage`. Empty on SQLite.
+    /// The addresses of the locked usage rows, in the order of `usage`. Empty on SQLite.
     pub(crate) addresses: Vec<RowAddress>,
-    /// The sealed bytes of the new envelopes of each key, to be added to the key's counter of stored bytes. In the
-    /// order of `usage`.
+    /// The bytes to add to each key's counter of stored bytes, in the order of `usage`.
     pub(crate) added_bytes: Vec<i64>,
     /// The hashes of the new envelopes for the transparency log. If empty, the log gets no statement.
     pub(crate) leaves: &'a [u8],
@@ -65,17 +64,17 @@ on_either! {
     fn store_batch(rows: &BatchRows<'_>) -> ();
     /// Adds messages above the monthly allowance to the stored counts of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();
-    /// Stores contacts with the time of the newest send. A contact that is already stored keeps its time, unless the
-    /// new time is at least ten seconds later. This limits the number of row versions.
+    /// Stores contacts with the time of the newest send. Changes a stored time only if the new time is at least ten
+    /// seconds later. This limits the number of row versions.
     fn insert_contacts(rows: &[ContactRow]) -> ();
-    /// Returns the pairs whose key has sent to the contact at `since` (in milliseconds) or later. A pair consists of a
-    /// key and a possible contact of the key.
+    /// Returns those of `pairs` whose key has sent to the contact at `since` (in milliseconds) or later. A pair
+    /// consists of a key and a possible contact of the key.
     fn find_contacts(pairs: &[(ApiKeyId, ApiKeyId)], since: i64) -> Vec<(String, String)>;
     /// Finds the idempotency records with these keys. The record of a single send comes with the metadata of its
     /// envelope, and is left out if the envelope is no longer stored.
     fn find_idempotent_sends(keys: &[(ApiKeyId, IdempotencyKey)]) -> Vec<IdempotentSendRow>;
     /// Deletes each stored record that has the same idempotency key as one of `rows`, if the stored record has expired
-    /// or its envelope no longer exists. The record of a batch has no envelope. `expiries` contains one time in
-    /// milliseconds for each of `rows`: stored records from before this time have expired.
+    /// or its envelope no longer exists. The record of a batch has no envelope, and can only expire. For each of
+    /// `rows`, `expiries` contains a time in milliseconds: earlier records have expired.
     fn delete_stale_idempotency_keys(rows: &[IdempotencyRow<'_>], expiries: &[i64]) -> ();
 }

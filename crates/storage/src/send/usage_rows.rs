@@ -1,9 +1,9 @@
 //! Locks and updates usage rows on PostgreSQL, and the counters of stored bytes. The usage row of an API key is also
 //! the lock of the key.
 //!
-//! Each batch of sends updates the rows of its senders, and an open snapshot of another session keeps all old versions
-//! of a row. Every 16th update therefore moves the row to the next generation, a part of its primary key. A look-up
-//! from the highest generation down reads at most 16 versions, no matter how many versions are kept.
+//! Each batch of sends updates the rows of its senders. While another session has an open snapshot, PostgreSQL keeps
+//! all old versions of a row. Every 16th update therefore moves the row to the next generation, a part of its primary
+//! key. A look-up begins with the highest generation, and so reads at most 16 versions.
 //!
 //! The stored bytes are the total size of the sealed envelopes of each sender. The counter is a column of the usage
 //! row, because every send updates that row anyway.
@@ -52,7 +52,7 @@ impl Transaction {
     }
 }
 
-/// Locks the usage row of an API key. Does nothing on SQLite.
+/// Locks an API key by its usage row. Does nothing on SQLite.
 pub(crate) fn lock(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<(), Fault> {
     if let AnyConnection::Postgres(pg) = conn {
         lock_postgres(pg, [key.to_string()].into_iter())?;
@@ -60,8 +60,8 @@ pub(crate) fn lock(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<(), Fault
     Ok(())
 }
 
-/// Locks the usage rows of these API keys in the order of ids, like the batches of sends. Returns the addresses of the
-/// rows by key. SQLite needs no lock, because it has one writer at a time.
+/// Locks the usage rows of these API keys in the order of ids, like all transactions. Returns the addresses of the rows
+/// by key. SQLite needs no lock, because it has one writer at a time.
 pub(crate) fn lock_postgres<S: Into<String>>(
     conn: &mut PgConnection,
     keys: impl Iterator<Item = S>,
@@ -75,16 +75,14 @@ pub(crate) fn lock_postgres<S: Into<String>>(
 /// Returns the text of a statement that updates usage rows by their addresses (`ctid`). The transaction must have
 /// locked the rows before, because an update by another transaction would change their addresses.
 ///
-/// Each parameter is an array with one element for each row. The first array contains the addresses. One array for each
-/// of `columns` follows, in the same order. `columns` must contain `api_key_id`.
+/// Each parameter is an array with one element for each row: first the addresses, then one array for each of `columns`,
+/// in the same order. `columns` must contain `api_key_id`.
 ///
-/// `values` is the SQL text of assignments for the clause `SET`. In this text, `u` is the row to update. `n` has one
-/// column for each array, with the element of the array for this row.
-///
-/// The statement also compares `api_key_id`, so that a wrong address changes no row. For this comparison, PostgreSQL
-/// could search an index if the operator were `=`. With `IS NOT DISTINCT FROM`, PostgreSQL can only read the row at
-/// each address.
+/// `values` is the SQL text of assignments for the clause `SET`. In this text, `u` is the row to update, and `n` has
+/// one column for each array, with the element for this row.
 pub(crate) fn update(columns: &[&str], values: &str) -> String {
+    // The statement also compares `api_key_id`, so that a wrong address changes no row. With `IS NOT DISTINCT FROM`
+    // instead of `=`, PostgreSQL cannot search an index for this comparison, and can only read the row at each address.
     let columns = std::iter::once(&"address").chain(columns);
     let arrays: Vec<_> = columns.map(|column| format!("unnest(?) AS {column}")).collect();
     let arrays = arrays.join(", ");
@@ -132,8 +130,8 @@ pub(crate) fn subtract_bytes(
     Ok(())
 }
 
-/// Counts an update of the row `u`, and moves the row to the next generation after 16 updates. Shorter generations
-/// would add more index entries, and longer generations would make look-ups slower.
+/// SQL assignments that count an update of the row `u`, and move it to the next generation after 16 updates. Shorter
+/// generations would add more index entries, and longer generations would make look-ups slower.
 pub(crate) const NEXT_GENERATION: &str =
     "updates = u.updates + 1, generation = (u.updates + 1) / 16";
 

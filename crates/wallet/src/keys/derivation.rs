@@ -59,8 +59,8 @@ pub(crate) fn sealing_seed(
     derive(root, &[label, &version.to_be_bytes()])
 }
 
-/// Derives a key with HKDF-SHA256, without a salt. The secret is uniformly random, so a salt is not needed (RFC 5869,
-/// section 3.1). A salt would also have to be stored.
+/// Derives a key with HKDF-SHA256, without a salt. A uniformly random secret needs no salt (RFC 5869, section 3.1),
+/// which would also have to be stored.
 fn derive(secret: &[u8], info: &[&[u8]]) -> Result<Seed, WalletError> {
     let mut seed = Seed::default();
     Hkdf::<Sha256>::new(None, secret)

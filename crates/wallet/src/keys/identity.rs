@@ -1,8 +1,7 @@
 //! Identities. All keys of an identity are derived from its root, a random secret.
 //!
-//! The signing key has no versions, because its public key is part of the DID, which never changes. The sealing key
-//! (the key pair to which messages are encrypted) has versions. Each version can be derived again, so that old
-//! envelopes can still be opened.
+//! The signing key has no versions: its public key is part of the DID, which never changes. The sealing key (the key
+//! pair to which messages are encrypted) has versions. Each version can be derived again to open old envelopes.
 
 use std::fmt;
 
@@ -129,7 +128,7 @@ impl Identity {
     }
 
     /// Returns an HMAC-SHA256 over the parts of a request, to recognise a repeated request. The HMAC key is a secret of
-    /// this identity. Therefore a reader of the database cannot test guesses about the parts.
+    /// this identity, so a reader of the database cannot test guesses about the parts.
     pub fn fingerprint(&self, parts: &[&[u8]]) -> Result<Fingerprint, WalletError> {
         let key = derivation::fingerprint_seed(&self.root.copy())?;
         keyed_hash(&key, parts).map(Fingerprint)

@@ -97,8 +97,8 @@ impl Keyring {
         Ok(lines)
     }
 
-    /// Adds those versions of `other` that this keyring does not have, and returns their numbers. A version that this
-    /// keyring already has keeps its key, because stored secrets are encrypted under that key.
+    /// Adds the versions of `other` that this keyring lacks, and returns their numbers. A version that this keyring has
+    /// keeps its key, because stored secrets are encrypted under that key.
     pub fn add_versions(&self, other: Self) -> Vec<u32> {
         let theirs = other.keys.into_inner();
         let mut keys = self.keys.write();

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use region::LockGuard;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// A pool of memory for secrets. The pool grows by slabs, each with cells for several secrets. A slab is freed only
-/// with the whole pool, because unlocking a memory page would also unlock other secrets on the same page.
+/// A pool of memory for secrets. The pool grows by slabs: memory pages with cells for many secrets. A page is unlocked
+/// only as a whole, so no slab is freed before the whole pool.
 #[derive(Default)]
 pub(crate) struct LockedPool {
     slabs: Mutex<Slabs>,
@@ -22,9 +22,9 @@ struct Slabs {
 }
 
 struct Slab {
-    /// Keeps the slab locked, so that it is not swapped to disk. `None` if the operating system refused to lock the
-    /// slab, usually because its limit for locked memory was reached. This field is dropped before `page`, so that the
-    /// memory is unlocked before it is freed.
+    /// Keeps the slab locked. `None` if the operating system refused to lock the slab, usually because its limit for
+    /// locked memory was reached. This field is dropped before `page`, so that the memory is unlocked before it is
+    /// freed.
     lock: Option<LockGuard>,
     page: Box<Page>,
 }

@@ -1,8 +1,8 @@
 //! Authenticates rows of the database and the sessions of operators with HMAC-SHA256. Each HMAC key is derived from one
 //! version of the key-encryption key.
 //!
-//! The tag of a row is this version (32 bits, big endian), followed by the 32 bytes of the HMAC. Every node with the
-//! same key file computes the same code of a session, so a session of an operator needs no row in the database.
+//! The tag of a row is this version (32 bits, big endian), followed by the 32 bytes of the HMAC. A session needs no row
+//! in the database: every node with the same key file computes the same authentication code of the session.
 
 use sealpost_domain::ports::{RowAuthenticator, StoreError};
 use subtle::ConstantTimeEq as _;
@@ -11,8 +11,8 @@ use super::{derivation, keyring::Keyring};
 use crate::{WalletError, keyed_hash};
 
 impl Keyring {
-    /// Computes the authentication code of an operator's session. `parts` are byte strings that describe the session.
-    /// The code is an HMAC, whose key is derived from the key-encryption key of this version.
+    /// Computes the authentication code of an operator's session, which `parts` describe. The code is an HMAC, whose
+    /// key is derived from the key-encryption key of this version.
     pub fn authenticate_operator_session(
         &self,
         version: u32,
@@ -58,8 +58,8 @@ impl RowAuthenticator for Keyring {
     }
 }
 
-/// Converts an error of the keyring to [`StoreError::Unavailable`]. A key version that a node lacks is a temporary
-/// state, because a node can add versions at run time.
+/// Converts an error of the keyring to [`StoreError::Unavailable`]. A missing key version is temporary, because a node
+/// can add versions at run time.
 fn missing(error: WalletError) -> StoreError {
     StoreError::Unavailable(error.into())
 }

@@ -38,8 +38,8 @@ use crate::{
 
 /// The sender's side of a channel. Zeroized on drop.
 ///
-/// A `ChannelSender` exists only in memory. A stored secret would let the sender open its own envelopes later. The
-/// counter of envelopes is not stored either, so a restart ends all channels of the process.
+/// A `ChannelSender` exists only in memory. If its secret were stored, the sender could open its own envelopes later.
+/// The counter of envelopes is not stored either, so a restart ends all channels of the process.
 pub struct ChannelSender {
     binding: ChannelBinding,
     secret: ChannelSecret,
@@ -62,8 +62,8 @@ pub fn channel_of(envelope: &Envelope) -> Option<ChannelId> {
 }
 
 impl ChannelSender {
-    /// Begins a channel for at most `envelopes_max` envelopes. Also returns the [`Channel`] to store. The recipient
-    /// needs the stored channel to open the envelopes.
+    /// Begins a channel for at most `envelopes_max` envelopes. Also returns the [`Channel`], which the caller must
+    /// store: the recipient needs it to open the envelopes.
     ///
     /// Fails with [`WalletError::NotSealable`] if `recipient` is not an X-Wing key. The caller must ensure that
     /// `sender` and `recipient` belong to the API keys in the draft.

@@ -6,12 +6,12 @@
 //! - HPKE encapsulation, ciphertext and tag
 //!
 //! The first six bytes (version 1, suite and version of the sealing key) are part of `info` in HPKE's key schedule. The
-//! associated data contains the ids of envelope, sender and recipient, the time, and the context of the message
-//! (thread, message type, id of the envelope that is replied to) if there is one. The sender's signature covers the
-//! hash of the sealed bytes and the associated data.
+//! associated data contains the ids of envelope, sender and recipient, the time, and the optional context of the
+//! message (thread, message type, id of the envelope that it replies to). The sender's signature covers the hash of the
+//! sealed bytes and the associated data.
 //!
-//! HPKE's auth mode is not used: in this mode, the recipient's key could forge envelopes of any sender. RFC 9180,
-//! section 9.1.1, advises a signature instead.
+//! HPKE's auth mode is not used: the holder of the recipient's private key could forge envelopes of any sender to this
+//! recipient. RFC 9180, section 9.1.1, advises a signature instead.
 
 use ed25519_dalek::VerifyingKey;
 use sealpost_domain::{
@@ -113,8 +113,8 @@ impl EnvelopeDraft {
         Self { id, sender, recipient, timestamp, context: meta.context.clone() }
     }
 
-    /// Returns the associated data: id, sender, recipient, time and message context. An empty context adds no bytes, so
-    /// the associated data is the same as in the format before contexts existed.
+    /// Returns the associated data: id, sender, recipient, time and message context. An empty context adds no bytes, as
+    /// in the format before contexts existed.
     pub(crate) fn associated_data(&self) -> Vec<u8> {
         let timestamp = self.timestamp.as_millis().to_be_bytes();
         let [id, sender, recipient] =

@@ -89,8 +89,8 @@ fn x_wing_matches_its_draft() {
 }
 
 /// Tests the key schedule of the hybrid suite with a vector of draft-ietf-hpke-pq. The vector has the same KEM and KDF,
-/// but AEAD 0x0003. Exported secrets depend on the id of the AEAD, but not on its cipher. A type with this id therefore
-/// suffices for the test.
+/// but AEAD 0x0003. Exported secrets depend on the id of the AEAD, but not on its cipher, so a type with this id
+/// suffices.
 #[test]
 fn the_hybrid_key_schedule_matches_the_hpke_draft() {
     let sk = unhex("3ec47fa82dd5689d27c6190e724c74ec8f608df3331ce331929e37b829676630");

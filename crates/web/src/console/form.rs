@@ -30,7 +30,7 @@ pub(super) struct OpenForm {
     pub(super) form: Form,
 }
 
-/// A form that an operator with a valid session sent, in any role. The CSRF token in the form belongs to the session.
+/// A form that an operator in any role sent with a valid session. The form contains the CSRF token of this session.
 pub(super) struct SessionForm {
     pub(super) user: ConsoleUser,
     form: Form,
@@ -45,10 +45,10 @@ pub(super) struct ActForm {
 impl ActForm {
     /// Performs the admin action. The audit trail records the operator, the client address and the reason.
     ///
-    /// Fails if the action was not performed:
-    /// - If the service refuses the action, the error is the text of the refusal for the form.
-    /// - If the service fails, the error is an error page.
-    /// - If the form was sent before, the error is the stored response to the first submission.
+    /// The error is the response to the form:
+    /// - If the service refuses the action, the form's page with the text of the refusal.
+    /// - If the service fails, an error page.
+    /// - If the form was sent before, the stored response to the first submission.
     pub(super) async fn perform<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
@@ -89,9 +89,9 @@ impl ActForm {
         }
     }
 
-    /// Returns the operator's reason for the action. Rejects the form if the reason is empty, is longer than 1,000
-    /// characters, or has characters that could deceive readers: see [`check_reason`]. The rejection names the field
-    /// `reason-NAME`, in which `NAME` is the name of the form, because a page can have several forms.
+    /// Returns the operator's reason for the action. Rejects the form if the reason breaks the rules of
+    /// [`check_reason`]. The rejection names the field `reason-NAME`, in which `NAME` is the name of the form, because
+    /// a page can have several forms.
     pub(super) fn reason(&self) -> Result<String, FormFault> {
         let reason = self.form.text("reason");
         check_reason(reason).map_err(|fault| {
@@ -101,9 +101,9 @@ impl ActForm {
         Ok(reason.to_owned())
     }
 
-    /// Returns the response to the form after its action. After a success, `result` is the notice that the page at
-    /// `path` shows. This response is also stored, in case the browser sends the form again. If the form was rejected,
-    /// `show` responds with its page.
+    /// Returns the response to the form after its action. After a success, redirects to the page at `path`, which shows
+    /// the notice `result`, and stores this response in case the browser sends the form again. If the form was
+    /// rejected, `show` responds with its page.
     pub(super) async fn respond(
         &self,
         path: &str,
@@ -188,10 +188,8 @@ impl FromRequest for ActForm {
 }
 
 /// Returns true if the form comes from a page of this console. Over HTTPS, compares the form's origin with the
-/// configured URL.
-///
-/// Over plain HTTP, compares the origin with the header `Host`, because operators can reach the console through an SSH
-/// tunnel with any port.
+/// configured URL. Over plain HTTP, compares it with the header `Host`, because operators can reach the console through
+/// an SSH tunnel with any port.
 fn is_own_form(state: &ConsoleState, request: &HttpRequest) -> bool {
     if state.is_secure {
         return is_same_site(request.headers(), &state.site.base_url);

@@ -21,8 +21,8 @@ use crate::{
     dashboard::{forms::Rejection, post},
 };
 
-/// Mounts the console and its assets. The same server must also mount [`sealpost_api::admin_routes`], because these
-/// routes add the state of the API.
+/// Mounts the console and its assets. The same server must also mount [`sealpost_api::admin_routes`], which add the
+/// state of the API.
 pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config.app_data(state).configure(assets::routes).service(

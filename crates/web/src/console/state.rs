@@ -23,8 +23,8 @@ impl ConsoleState {
         Self { admin, site, is_secure }
     }
 
-    /// Returns the cookie that contains the session token of an operator. Its name differs from that of the dashboard,
-    /// because browsers send a cookie to all ports of a host.
+    /// Returns the cookie with the session token of an operator. Its name differs from the name of the dashboard's
+    /// cookie, because browsers send a cookie to all ports of a host.
     pub(super) fn session_cookie(&self) -> HostCookie {
         let is_secure = self.is_secure;
         HostCookie { name: "sealpost-console", is_secure, same_site: SameSite::Strict }

@@ -65,16 +65,15 @@ impl LiveStreams {
         self.stopping.send_replace(true);
     }
 
-    /// Opens a stream. Ends another stream if a limit is reached:
-    /// - If the account has reached its limit, ends its oldest stream. The browser of that stream may have disconnected
-    ///   unnoticed.
-    /// - If the node has reached its limit, ends the oldest stream of the account with the most streams. If several
-    ///   accounts have the most streams, selects a stream of the client network with the most streams.
+    /// Opens a stream. At a limit, ends another stream:
+    /// - At the limit of the account, its oldest stream. The browser of this stream may have disconnected unnoticed.
+    /// - At the limit of the node, a stream of an account with the most streams. Among these streams, prefers the
+    ///   client network with the most streams, then the oldest stream.
     ///
     /// So an account without a stream can always open one, even if an attacker has many accounts.
     ///
-    /// Returns `None` if the node has reached its limit, this account has a stream and no account has more. Also
-    /// returns `None` if live streams are turned off, or if the node is shutting down.
+    /// Returns `None` at the limit of the node if this account has a stream and no account has more. Also returns
+    /// `None` if live streams are turned off, or if the node is shutting down.
     pub(super) fn open(
         self: &Arc<Self>,
         account: AccountId,
@@ -103,8 +102,8 @@ impl LiveStreams {
     }
 }
 
-/// Returns the index of the stream to end, so that another account can open a stream. `of_account` is the number of
-/// open streams of the other account. Returns `None` if this number is not 0, and no account has more streams.
+/// Returns the index of the stream to end, so that an account with `of_account` streams can open another one. Returns
+/// `None` if the account has a stream and no account has more.
 fn yielding(open: &[OpenStream], of_account: usize) -> Option<usize> {
     let mut by_account = HashMap::<_, usize>::new();
     let mut by_network = HashMap::<_, usize>::new();

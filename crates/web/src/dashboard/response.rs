@@ -246,9 +246,9 @@ const NOTHING_DONE: &str = "Nothing was done";
 /// The text of the error page for an address with a wrong query, in the dashboard and in the console.
 pub(crate) const INVALID_QUERY: &str = "The address of this page has a wrong parameter after the question mark: it is \
     given twice, or its value is not possible. Correct the address, or follow the link below.";
-/// The referrer policy of the dashboard. All other pages use `no-referrer`, which would break forms in some browsers:
-/// with `no-referrer`, browsers send forms with the header `Origin: null` (Fetch standard, "append a request `Origin`
-/// header"). If a browser does not send `Sec-Fetch-Site`, the service checks `Origin` and rejects `null`.
+/// The referrer policy of the dashboard. The policy of all other pages, `no-referrer`, would break forms in some
+/// browsers: they would send forms with `Origin: null` (Fetch standard, "append a request `Origin` header"), which the
+/// service rejects if `Sec-Fetch-Site` is absent.
 const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("same-origin");
 
 #[cfg(test)]

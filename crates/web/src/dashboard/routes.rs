@@ -119,9 +119,9 @@ fn query_config() -> web::QueryConfig {
     })
 }
 
-/// Returns the route of a form, whose handler runs to its end: see [`Detached`]. The handlers of forms that end sessions,
-/// tokens or keys are not detached, because [`EndingUser::run`] runs their work to its end. A handler that still waits
-/// for a slot ends with the connection.
+/// Returns the route of a form, whose handler runs to its end: see [`Detached`]. Forms that end sessions, tokens or
+/// keys do not use this function, because [`EndingUser::run`] runs their work to its end. Their wait for a slot ends
+/// with the connection.
 pub(crate) fn post<H, Args>(handler: H) -> Route
 where
     H: Handler<Args>,
@@ -132,9 +132,8 @@ where
     web::post().to(Detached(handler))
 }
 
-/// The handler of a form. Runs to its end even if the browser closes the connection, for example after a second click.
-/// actix-web drops other handlers when the connection closes. For a form, the action could then be performed, but its
-/// result would not be stored.
+/// The handler of a form, which runs to its end even if the browser closes the connection, for example after a second
+/// click. actix-web drops other handlers then, possibly between the action and the storage of its result.
 #[derive(Clone)]
 struct Detached<H>(H);
 

@@ -41,13 +41,13 @@ pub(super) struct SignedInUser {
 }
 
 /// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
-/// apply to these requests: an attacker with a stolen session could use up the limit, so that the owner could not end
-/// this session. If such requests are too frequent, they wait for one of a few slots.
+/// apply: an attacker with a stolen session could use it up, so that the owner could not end this session. Frequent
+/// requests wait for one of a few slots instead.
 pub(super) struct EndingUser(SignedInUser);
 
 impl EndingUser {
-    /// Runs `work`, which creates the response. If the session has sent many such requests, waits for a slot first, and
-    /// keeps the slot until the end of `work`. `work` runs to its end, also if the browser closes the connection.
+    /// Runs `work`, which creates the response, to its end, even if the browser closes the connection. Over the limit
+    /// of the session, waits for a slot first, and keeps the slot until the end of `work`.
     ///
     /// Called after the form was read, so that a client that sends slowly occupies no slot.
     pub(super) async fn run<T: 'static, Work>(
@@ -67,8 +67,8 @@ impl EndingUser {
 }
 
 impl SignedInUser {
-    /// Returns the user of a request, without a rate limit. If the session has ended, returns a redirect to the sign-in
-    /// page, which leads back to the requested page or to the page of the form.
+    /// Returns the user of a request, without a rate limit. If the session has ended, the error is a redirect to the
+    /// sign-in page, which leads back to the requested page or to the page of the form.
     async fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let app = web_state(request)?;
         let sign_in = sign_in_path(&app, request);
@@ -127,8 +127,8 @@ impl SignedInUser {
         Ok(!self.ask(async |owner| owner.is_confirmed().await).await?)
     }
 
-    /// Checks the login secret in the form. Accepts a form without the secret if the user entered the secret within the
-    /// last five minutes. Rejects the form if the secret is missing or wrong.
+    /// Rejects the form if its login secret is missing or wrong. Does not check the secret if the user entered it
+    /// within the last five minutes.
     ///
     /// A wrong secret counts as a failed login of the client address.
     pub(super) async fn confirm(
@@ -156,8 +156,8 @@ impl SignedInUser {
         })
     }
 
-    /// Verifies a login secret. A wrong secret counts as a failed login of the client address. In this case, the
-    /// activity log records `attempted` as the attempted action, and the rejection has the text `wrong`.
+    /// Verifies a login secret. A wrong secret counts as a failed login of the client address. The activity log then
+    /// shows `attempted`, the attempted action, and the rejection has the text `wrong`.
     pub(super) async fn verify_secret(
         &self,
         request: &HttpRequest,
@@ -222,8 +222,8 @@ impl SignedInUser {
 }
 
 /// Returns the path of the sign-in page for a request whose session has ended. After the sign-in, the browser returns
-/// to the requested page. If the request was a form, the sign-in page shows that nothing was done, and the browser
-/// returns to the page of the form.
+/// to the requested page, or to the page of the form if the request was a form. For a form, the sign-in page also shows
+/// that nothing was done.
 fn sign_in_path(app: &WebState, request: &HttpRequest) -> String {
     let is_form = request.method() == Method::POST
         && request.path() != "/dashboard/sign-out"
@@ -269,8 +269,8 @@ impl FromRequest for EndingUser {
     }
 }
 
-/// The number of pages that one form counts as in the rate limit. Forms cost more than pages, because they may sync the
-/// disk, resolve a host name, or start thousands of deliveries.
+/// The number of pages that one form counts as in the rate limit. A form costs more than a page, because it may sync
+/// the disk, resolve a host name, or start thousands of deliveries.
 const FORM_COST: u32 = 4;
 /// The name of the attempted action in the activity log after a wrong secret.
 const ATTEMPTED: &str = "confirmation on the dashboard";

@@ -26,7 +26,7 @@ pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
     format!("<time datetime=\"{at}\" title=\"{}\">{text}</time>", when(at))
 }
 
-/// Formats the time since `at`, as an HTML `time` element like [`ago`]: `3 minutes`.
+/// Formats the time since `at` as an HTML `time` element: `3 minutes`.
 pub(super) fn elapsed(at: &Timestamp, now: &Timestamp) -> String {
     let text = span(now.since(*at)).unwrap_or_else(|| "less than a second".to_owned());
     format!("<time datetime=\"{at}\" title=\"since {}\">{text}</time>", when(at))
@@ -103,8 +103,8 @@ pub(super) fn why_no_attempt(entry: &EventLogEntry) -> Option<&'static str> {
     }
 }
 
-/// Converts a user agent to the names of the browser and the system: `Chrome on Linux`. For programs other than
-/// browsers, returns the first word.
+/// Converts the user agent of a browser to the names of the browser and the system: `Chrome on Linux`. For other
+/// programs, returns the first word.
 pub(super) fn program(user_agent: &str) -> String {
     let find = |names: &[(&str, &'static str)]| {
         names.iter().find(|(part, _)| user_agent.contains(part)).map(|(_, name)| *name)
@@ -203,8 +203,8 @@ pub(super) fn name_of(party: &Correspondent) -> String {
     }
 }
 
-/// Returns the handle or the shortened id of a correspondent, to show beside its label. Empty if it has no label,
-/// because [`name_of`] then returns the handle or the id.
+/// Returns the handle or the shortened id of a correspondent, to show beside its label. Empty for a correspondent
+/// without a label, because [`name_of`] then returns the handle or the id.
 pub(super) fn handle_of(party: &Correspondent) -> String {
     match (&party.label, &party.handle) {
         (None, _) => String::new(),
@@ -264,8 +264,8 @@ pub(super) fn to_minute(at: &Timestamp) -> String {
     format!("{minute} UTC")
 }
 
-/// Explains why a key with this status cannot be changed. Returns `None` for active keys. Also returns `None` for
-/// revoked keys, because their pages have another text.
+/// Explains why a key with this status cannot be changed. Returns `None` for active keys, and for revoked keys, whose
+/// pages have another text.
 pub(super) fn why_no_change(status: &KeyStatus) -> Option<&'static str> {
     match status {
         KeyStatus::Active | KeyStatus::Revoked => None,

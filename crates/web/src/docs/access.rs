@@ -53,8 +53,8 @@ impl Access {
         }
     }
 
-    /// Returns the arguments of curl with the credentials, for each example. The first is recommended. The commands
-    /// read the credentials from shell variables.
+    /// Returns the ways to send the credentials, each as arguments of curl. The first is recommended. The commands read
+    /// the credentials from shell variables.
     pub(super) fn arguments(self) -> &'static [&'static [&'static str]] {
         match self {
             Self::Public | Self::OptionalSession => &[&[]],

@@ -1,7 +1,5 @@
-//! Marks the comments, strings, keywords and numbers of example code, so that the stylesheet can colour them.
-//!
-//! The rules are simple patterns instead of a parser. These patterns suffice for the languages and code in the
-//! examples.
+//! Marks the comments, strings, keywords and numbers of example code, so that the stylesheet can colour them. Simple
+//! patterns instead of a parser suffice for the languages of the examples.
 
 use std::fmt::Write as _;
 
@@ -133,7 +131,7 @@ fn end_of(text: &str, accepts: impl Fn(char) -> bool) -> usize {
 }
 
 const JSON: &str = "true false null";
-/// A syntax without keywords and comments. Other syntaxes name their differences.
+/// A syntax without keywords and comments. Other syntaxes are defined by their differences from it.
 const PLAIN: Syntax = Syntax {
     languages: &[],
     comments: &[],

@@ -40,7 +40,7 @@ fn with_flags(code: &str) -> String {
     code.split(' ').map(marked).collect::<Vec<_>>().join(" ")
 }
 
-/// Maximum length in bytes of a flag that always fits into a line.
+/// Maximum length in bytes of a flag that is kept in one line. A longer flag may not fit.
 const FLAG_LENGTH: usize = 32;
 
 /// Escapes a text as HTML.

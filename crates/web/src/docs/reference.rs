@@ -51,7 +51,7 @@ fn operation_page(
 }
 
 /// Returns the error codes that at least three quarters of the endpoints have. The page of an endpoint shows these
-/// codes in a collapsed list, so that readers see the other codes of the endpoint first.
+/// codes in a collapsed list, so that readers see the other codes first.
 fn common_codes<'a>(operations: &[&'a OperationDetails]) -> HashSet<&'a str> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for error in operations.iter().flat_map(|operation| &operation.errors) {

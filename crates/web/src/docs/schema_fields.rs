@@ -141,9 +141,8 @@ fn is_error_code(value: &Value) -> bool {
     Code::ALL.into_iter().any(|code| value == code.as_str())
 }
 
-/// Returns the values of an enumeration with their meanings, as an HTML list. The meanings are parts of the schema's
-/// description, such as "Kinds. `a`: The first. `b`: The second." Empty if the description lacks the meaning of a
-/// value.
+/// Returns the values of an enumeration with their meanings, as an HTML list. The meanings are in the schema's
+/// description: "Kinds. `a`: The first. `b`: The second." Empty if a value has no meaning there.
 fn meanings(schema: &Value) -> String {
     let (about, choices) = (about(schema), choices(schema));
     let start =
@@ -170,7 +169,7 @@ fn type_name(schema: &Value) -> &str {
     }
 }
 
-/// Returns the values of an enumeration except null. Returns an empty list for other schemas.
+/// Returns the values of an enumeration except null, or the only value of a constant. Empty for other schemas.
 fn choices(schema: &Value) -> Vec<&Value> {
     if let Some(only) = schema.get("const") {
         return vec![only];

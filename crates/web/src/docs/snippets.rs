@@ -68,7 +68,7 @@ const CLIENTS: [&str; 3] = ["owner", "visitor", "client"];
 /// The beginnings of the lines that import something.
 const IMPORTS: [&str; 3] = ["import ", "from ", "use "];
 /// The operation, the language and the source of each program that is shown as a whole. The source is the path of a
-/// file, or `GUIDE#FILE` for a program in the text of a guide: see [`guides::quoted_file`].
+/// file, or `GUIDE#FILE` for a program inside a guide: see [`guides::quoted_file`].
 const PROGRAMS: [(&str, &str, &str); 4] = [
     ("receiveEnvelope", "Python", "python#receive_flask.py"),
     ("receiveEnvelope", "TypeScript", "typescript#receive.mjs"),

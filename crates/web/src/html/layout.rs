@@ -51,8 +51,8 @@ impl Nav {
     };
 }
 
-/// Returns the path of the last link that leads to the page at `path` or to a page above it. Empty if there is no such
-/// link.
+/// Returns the path of the link to mark as current on the page at `path`: the last link to this page or a page above
+/// it. Empty if there is none.
 pub(crate) fn current_link(links: &[NavLink], path: &str) -> &'static str {
     let is_below = |link: &&NavLink| path.starts_with(link.to);
     links.iter().rev().find(is_below).map_or("", |link| link.to)

@@ -1,4 +1,4 @@
-//! The HTTP headers of all pages: they restrict what the browser may load, and say how long it may cache the response.
+//! The HTTP headers of all pages: they restrict what the browser may load, and how long it may cache the response.
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder,
@@ -16,18 +16,18 @@ pub(crate) fn private_page(status: StatusCode, html: String) -> HttpResponse {
     response.insert_header((header::CACHE_CONTROL, "no-store")).body(html)
 }
 
-/// Prepares the response with a rendered page once for all requests. Browsers may cache the page for five minutes.
+/// Prepares a response with a rendered page, which all requests share. Browsers may cache the page for five minutes.
 pub(crate) fn cached_page(html: String) -> StaticContent {
     StaticContent::new(PAGE_TYPE, FIVE_MINUTES, html.into(), page)
 }
 
-/// Prepares the response with a file of the documentation once for all requests. Browsers may cache the file for five
+/// Prepares a response with a file of the documentation, which all requests share. Browsers may cache the file for five
 /// minutes.
 pub(crate) fn cached_file(content_type: HeaderValue, text: impl Into<Bytes>) -> StaticContent {
     StaticContent::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
 }
 
-/// Prepares the response with an asset once for all requests. Browsers may cache the asset permanently, because its
+/// Prepares a response with an asset, which all requests share. Browsers may cache the asset permanently, because its
 /// name contains a hash of its content.
 pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> StaticContent {
     let body = Bytes::from_static(text.as_bytes());

@@ -42,8 +42,8 @@ pub(crate) enum ConnectFailure {
 }
 
 impl GuardedConnector {
-    /// Connects to one of the addresses of a host. Fails without a connection if any of the addresses is forbidden. An
-    /// IPv6 literal has brackets, as in a URL.
+    /// Connects to one of the addresses of a host. Fails without a connection if any of the addresses is forbidden.
+    /// `host` is a name or an address; an IPv6 address has brackets, as in a URL.
     pub(crate) async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
         let ips = self.resolve(host).await?;
         let ips = self.policy.dialable(ips).ok_or(ConnectFailure::BlockedAddress)?;
@@ -78,9 +78,9 @@ fn alternating(ips: Vec<IpAddr>) -> impl Iterator<Item = IpAddr> {
     pairs.flatten().flatten()
 }
 
-/// Tries the addresses in order, and returns the first connection that opens. The attempt at the next address starts
-/// when an attempt fails, or [`ATTEMPT_DELAY`] after the previous attempt has started (RFC 8305, section 5). An address
-/// that does not respond therefore delays the other addresses only briefly.
+/// Tries the addresses in order, and returns the first connection that opens. Starts with the next address when an
+/// attempt fails, or [`ATTEMPT_DELAY`] after the previous attempt has started (RFC 8305, section 5). So an address that
+/// does not respond delays the other addresses only briefly.
 async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream, ConnectFailure> {
     let mut ips = ips.peekable();
     let mut attempts = FuturesUnordered::new();
@@ -100,7 +100,7 @@ async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream,
     }
 }
 
-/// Returns the failure to report if several addresses have failed: `earlier`, or the failure `error` of the latest
+/// Chooses the failure to report if several addresses have failed: `earlier`, or the failure `error` of the latest
 /// address. A fault of this node takes precedence over a failure of the receiver, unless the [fault concerns one
 /// address only](LocalFault::is_of_one_address).
 fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure {

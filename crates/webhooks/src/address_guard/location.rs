@@ -12,8 +12,8 @@ use url::{Host, Url};
 use super::policy::AddressPolicy;
 
 impl AddressPolicy {
-    /// Parses and checks a URL. Returns the canonical form of the URL. The error names the broken rule, as the rest of
-    /// a sentence that starts with "url", for example "must name a host".
+    /// Parses and checks a URL, and returns its canonical form. The error names the broken rule, as a clause that
+    /// follows the word "url": for example "must name a host".
     pub fn parse_url(&self, raw: &str) -> Result<Url, String> {
         self.check(raw).map_err(str::to_owned)
     }

@@ -17,7 +17,8 @@ pub struct AddressPolicy {
 }
 
 impl AddressPolicy {
-    /// Returns the addresses of a host, from `ips`, that may be connected to. `None` if one of them is forbidden.
+    /// Returns the addresses of `ips` to which webhook requests may connect. `None` if one of them is forbidden. All
+    /// `ips` belong to one host.
     pub(crate) fn dialable(&self, mut ips: Vec<IpAddr>) -> Option<Vec<IpAddr>> {
         // Ignores NAT64 addresses if the host also has IPv4 addresses. Name servers with DNS64 add a NAT64 address to
         // such hosts.

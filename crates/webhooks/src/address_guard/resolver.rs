@@ -1,7 +1,6 @@
 //! Resolves host names to addresses without blocking a thread.
 //!
-//! The system resolver is not used: it blocks a thread for as long as a hostile name server wants. [`NameResolver`] is
-//! a trait so that tests need no network.
+//! The system resolver is not used: it blocks a thread for as long as a hostile name server wants.
 
 #[cfg(test)]
 mod tests;

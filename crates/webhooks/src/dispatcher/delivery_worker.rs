@@ -138,8 +138,8 @@ impl DeliveryWorker {
         self.expedite();
     }
 
-    /// Reports the full targets (those that can queue no more deliveries) to the thread that claims deliveries, if the
-    /// set of full targets has changed. Further deliveries to a full target stay in the database.
+    /// If the set of full targets (those that can queue no more deliveries) has changed, reports it to the thread that
+    /// claims deliveries. Further deliveries to a full target stay in the database.
     fn report_full_targets(&mut self) {
         let shared = &self.context.shared;
         if let Some(full) = self.targets.changed_full_targets(shared.capacity.free()) {

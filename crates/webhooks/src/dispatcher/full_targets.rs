@@ -1,6 +1,5 @@
-//! Tracks full targets. A target is full if its account already has so many deliveries in memory that the deliveries of
-//! another [claim](sealpost_domain::ports::Claim) would not fit. Further deliveries to a full target stay in the
-//! database.
+//! Tracks full targets. A target is full if its account has so many deliveries in memory that those of another
+//! [claim](sealpost_domain::ports::Claim) would not fit. Further deliveries to a full target stay in the database.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -18,7 +17,7 @@ pub(super) struct FullTargets {
 #[derive(Debug)]
 struct State {
     by_worker: Vec<HashSet<WebhookId>>,
-    /// True if a full target became able to take deliveries after the last call of [`FullTargets::take`].
+    /// True if a target stopped being full after the last call of [`FullTargets::take`].
     has_room: bool,
 }
 
@@ -28,8 +27,8 @@ impl FullTargets {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Replaces the set of full targets of one worker by `full`. If a target of the old set is not in `full`, wakes the
-    /// thread in [`FullTargets::sleep`].
+    /// Replaces the set of full targets of one worker by `full`. If a target has stopped being full, wakes the thread
+    /// that sleeps in [`FullTargets::sleep`].
     pub(super) fn set(&self, worker: usize, full: HashSet<WebhookId>) {
         let mut state = self.state.lock();
         let Some(of_worker) = state.by_worker.get_mut(worker) else { return };
@@ -54,8 +53,8 @@ impl FullTargets {
         self.state.lock().by_worker.iter().flatten().copied().collect()
     }
 
-    /// Sleeps for at most `duration`. Returns earlier if a target is no longer full. Also returns earlier if `is_over`
-    /// returns true after a call of [`FullTargets::wake`].
+    /// Sleeps for at most `duration`. Returns earlier if a target is no longer full, or if `is_over` returns true after
+    /// a call of [`FullTargets::wake`].
     pub(super) fn sleep(&self, duration: Duration, is_over: impl Fn() -> bool) {
         let waits = |state: &mut State| !state.has_room && !is_over();
         self.changed.wait_while_for(&mut self.state.lock(), waits, duration);

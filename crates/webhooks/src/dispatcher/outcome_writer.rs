@@ -116,7 +116,7 @@ impl OutcomeWriter {
         self.record_unlogged(batch, outage);
     }
 
-    /// Records an outcome that the database has refused, now without the texts of the receiver. One of these texts may
+    /// Records an outcome that the database has refused, now without the texts of the receiver, because one of them may
     /// be the reason for the refusal.
     fn record_refused(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let bare: Vec<_> = batch.iter().map(AttemptResult::without_text).collect();
@@ -126,9 +126,9 @@ impl OutcomeWriter {
         }
     }
 
-    /// Records outcomes only in the queue: changes the deliveries, but not the log of attempts. If this fails too,
-    /// postpones the deliveries to [`postponed_to`]. A delivery that is not postponed would be sent again at the end of
-    /// each lease.
+    /// Changes the deliveries in the database, but does not write the outcomes to the log of attempts. If this fails
+    /// too, postpones the deliveries to [`postponed_to`], because otherwise they would be sent again at the end of each
+    /// lease.
     fn record_unlogged(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let Err(error) = self.shared.outbox.record_unlogged(batch) else {
             tracing::debug!(outcomes = batch.len(), "outcomes are recorded only in the queue");
@@ -154,19 +154,19 @@ fn log_lost(outcomes: usize) {
 }
 
 /// Returns the due time of a delivery whose outcome cannot be recorded. The pause is as long as the event is old, but
-/// at least [`UNRECORDED_PAUSE_MIN`] and at most [`UNRECORDED_PAUSE_MAX`]. At each further attempt the event is about
-/// twice as old. The pause therefore doubles, although these attempts are not counted.
+/// at least [`UNRECORDED_PAUSE_MIN`] and at most [`UNRECORDED_PAUSE_MAX`]. So the pause doubles with each attempt,
+/// although these attempts are not counted.
 fn postponed_to(result: &AttemptResult) -> Timestamp {
     let age = result.at.since(result.id.event_id.timestamp());
     result.at.plus(age.clamp(UNRECORDED_PAUSE_MIN, UNRECORDED_PAUSE_MAX))
 }
 
-/// Maximum number of messages whose outcomes one transaction records.
+/// Maximum number of messages that one transaction writes.
 const OUTCOMES_MAX: usize = 512;
 /// Time to wait for more outcomes of attempts before a transaction starts. If the process is killed during this time,
 /// the outcomes are lost and the deliveries are attempted again.
 const LINGER: Duration = Duration::from_millis(10);
-/// Time after which a webhook is disabled if all its attempts have failed during this time.
+/// Time for which all attempts at a webhook must fail before the webhook is disabled.
 const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 /// Bounds of the pause before the next attempt of a delivery whose outcome cannot be recorded.
 const UNRECORDED_PAUSE_MIN: Duration = Duration::from_mins(5);

@@ -24,7 +24,7 @@ pub(super) struct RelayClaimer {
     /// Relays that may have waiting deliveries.
     backlog: HashSet<WebhookId>,
     searched_at: Timestamp,
-    /// The webhook after which an unfinished search continues. `None` if no search is unfinished.
+    /// The webhook after which the search for waiting deliveries continues. `None` if no search is unfinished.
     search_after: Option<WebhookId>,
 }
 
@@ -49,8 +49,8 @@ impl RelayClaimer {
         }
     }
 
-    /// Claims once. Returns true if the next claim should follow without a pause. Returns `None` if the step needed no
-    /// query of the database.
+    /// Claims once. Returns true if the next claim should follow without a pause. Returns `None` if the database was
+    /// not queried.
     fn step(&mut self) -> Result<Option<bool>, StoreError> {
         // Claims nothing after a thread has ended unexpectedly, because the claimed deliveries would not be sent, or
         // their outcomes would not be recorded.
@@ -114,11 +114,10 @@ impl RelayClaimer {
     }
 }
 
-/// Time between two look-ups of new deliveries.
+/// Time between two look-ups of new deliveries to connected relays.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// A look-up reads deliveries that became due within this time. The time is longer than a transaction takes, because a
-/// new delivery becomes visible only at the commit. A later look-up therefore still reads a delivery with a late
-/// commit.
+/// A look-up reads deliveries that became due within this time. The time is longer than a transaction, so that a
+/// look-up also finds a delivery whose transaction commits late.
 const ARRIVALS_WINDOW: Duration = Duration::from_secs(2);
 /// Maximum number of deliveries that one look-up reads, newest first.
 const ARRIVALS_MAX: usize = 2_000;
@@ -127,8 +126,8 @@ const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of webhooks that one query of a search returns. If a query returns this number, the search continues
 /// with another query.
 const SEARCH_MAX: usize = 1_000;
-/// Maximum number of deliveries that one transaction makes claimable without a relay, because the URL of their webhook
-/// is no longer that of a relay.
+/// Maximum number of deliveries that one transaction makes claimable by all nodes, because their webhook is no longer a
+/// relay.
 const LEAVE_BATCH_MAX: usize = 1_000;
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct Stats {
     pub retries: u64,
     /// Number of failed attempts that are not followed by a retry.
     pub exhausted: u64,
-    /// Number of deliveries that returned to the database without an attempt. Examples of reasons: the target does not
+    /// Number of deliveries that returned to the database without an attempt, for example because the target does not
     /// respond, the queues in memory are full, or the webhook was deleted or disabled.
     pub deferred: u64,
 }

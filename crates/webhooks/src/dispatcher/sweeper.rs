@@ -118,9 +118,9 @@ enum Claimed {
 
 /// Maximum number of deliveries to one target that one claim leases, if other targets have due deliveries.
 const CLAIM_PER_TARGET_MAX: usize = 64;
-/// Divisor of `sweep_every` for a short pause before the next claim. The short pause applies if a target has reached
-/// its limit of deliveries per claim, or if no capacity was free. This pause still allows full throughput, and is long
-/// enough that the deliveries of a hanging target do not fill the memory.
+/// Divisor of `sweep_every` for the short pause after a claim in which a target has reached its limit, or without free
+/// capacity. The short pause allows full throughput. It is long enough that the deliveries of a hanging target do not
+/// fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl TestSender {
         }
     }
 
-    /// Sends a test event on a new connection. The test therefore includes the name lookup, the TCP connection and the
+    /// Sends a test event on a new connection, so that the test includes the name lookup, the TCP connection and the
     /// TLS handshake. If the secret cannot be decrypted or the request cannot be built, drops `finish` without calling
     /// it, because such a fault of the service is not a result of the test.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {

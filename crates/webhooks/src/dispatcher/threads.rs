@@ -141,8 +141,7 @@ impl ThreadStarter {
 
 impl Threads {
     /// Waits until the [sweeper](super::sweeper), which leases due deliveries, has ended. Then stops the workers, and
-    /// waits until all outcomes are recorded. Returns the deliveries that are still leased. The caller must release
-    /// their leases.
+    /// waits until all outcomes are recorded. Returns the remaining deliveries, whose leases the caller must release.
     pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
         join(self.sweeper);
         join(self.target_refresher);

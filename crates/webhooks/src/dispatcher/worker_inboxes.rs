@@ -75,8 +75,8 @@ impl WorkerInboxes {
         }
     }
 
-    /// Reports relays to the workers of their targets, with a [`WorkerMessage::Connect`] or
-    /// [`WorkerMessage::Disconnect`].
+    /// Reports connected or disconnected relays to the workers of their targets. `message` is
+    /// [`WorkerMessage::Connect`] or [`WorkerMessage::Disconnect`].
     pub(super) fn report(
         &self,
         relays: Vec<WebhookId>,

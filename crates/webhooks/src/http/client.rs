@@ -59,9 +59,8 @@ pub(crate) struct ClientFactory {
 /// Webhooks with the same origin share a pool, as in a browser. A service that receives for many keys therefore does
 /// not need a connection, with a TLS handshake, for each webhook.
 ///
-/// A pool closes its connections when the last of its [`HttpClient`]s is dropped. A single pool for all hosts would
-/// keep sockets open for receivers that get no more requests, because awc checks an idle connection only at the next
-/// request to the same host.
+/// A pool closes its connections when the last of its [`HttpClient`]s is dropped. A single pool for all origins would
+/// keep idle sockets open, because awc checks an idle connection only at the next request to the same host.
 #[derive(Default)]
 pub(crate) struct ConnectionPools(RefCell<HashMap<String, Weak<Client>>>);
 

@@ -25,7 +25,7 @@ pub(super) struct TargetConnector {
     pub(super) tls: Option<TargetTls>,
 }
 
-/// The TLS sessions of one target.
+/// The configuration and the host name for the TLS sessions with one target.
 #[derive(Clone)]
 pub(super) struct TargetTls {
     pub(super) config: Arc<ClientConfig>,

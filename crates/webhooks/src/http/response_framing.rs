@@ -1,9 +1,9 @@
 //! Parses the bytes that a receiver sends. Finds the final response and its end, and decides whether the connection may
 //! be reused.
 //!
-//! Does no I/O: takes bytes and returns bytes. [`ResponseFraming`] removes interim responses (1xx), and rewrites the
-//! final response to a form with exactly one meaning. The HTTP client awc takes the first head as the response, and
-//! reuses a connection after a response without a length. For the rewritten response, this behaviour of awc is correct.
+//! Does no I/O: takes bytes and returns bytes. Removes interim responses (1xx), and rewrites the final response to a
+//! form with exactly one meaning. The HTTP client awc takes the first head as the response, and reuses a connection
+//! after a response without a length. For the rewritten response, this behaviour of awc is correct.
 
 mod chunked;
 mod fault;
@@ -251,8 +251,8 @@ fn content_length(fields: &[Header<'_>]) -> Result<u64, ResponseFault> {
     if lengths.all(|length| length == Ok(first)) { Ok(first) } else { Err(ResponseFault::Length) }
 }
 
-/// Writes a head with the given status and unfolded fields. Replaces all fields about the body and the connection by
-/// those that `body` and `is_last` need.
+/// Writes a head with this status and these fields, each on one line. Replaces all fields about the body and the
+/// connection by those that `body` and `is_last` need.
 fn write_head(
     status: u16,
     fields: &[Header<'_>],

@@ -13,20 +13,20 @@ use tokio_rustls::client::TlsStream;
 
 use super::response_framing::{ResponseFault, ResponseFraming};
 
-/// A connection for the HTTP client awc. The stream rewrites each final response to an unambiguous form.
+/// A connection for the HTTP client awc. Rewrites each final response to an unambiguous form.
 ///
 /// awc would take an interim response (1xx) as the response to its request, so the stream removes interim responses.
-/// awc would also reuse a connection after a response that must be its last one. The stream therefore ends after such a
-/// response. Otherwise a later request could get the response to another request.
+/// awc would also reuse a connection after a response that must be the last one, and mistake later bytes for another
+/// response. So the stream ends after the last response.
 #[derive(Debug)]
 pub struct ResponseStream {
     transport: Transport,
     framing: ResponseFraming,
-    /// Bytes of the response that the client has not read yet.
+    /// Bytes of the response for the client to read.
     output: Vec<u8>,
-    /// Number of bytes of `output` that the client has read.
+    /// Number of bytes at the start of `output` that the client has already read.
     taken: usize,
-    /// A fault in the bytes after `output`.
+    /// A fault in the bytes after `output`, returned when the client has read `output`.
     fault: Option<ResponseFault>,
 }
 

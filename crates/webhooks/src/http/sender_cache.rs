@@ -43,7 +43,7 @@ impl SenderCache {
         self.by_target.insert(id, CachedSender { sender, last_used: Instant::now() });
     }
 
-    /// Records that an attempt of the sender has ended. The current time becomes the time of its last use.
+    /// Sets the time of the sender's last use to now, because an attempt has ended.
     pub(crate) fn mark_used(&mut self, id: WebhookId) {
         if let Some(cached) = self.by_target.get_mut(&id) {
             cached.last_used = Instant::now();
@@ -67,8 +67,7 @@ impl SenderCache {
 }
 
 impl CachedSender {
-    /// Returns true if the sender is idle, so that no attempt uses it. Each attempt in flight holds a reference to its
-    /// sender.
+    /// Returns true if no attempt uses the sender. Each attempt in flight holds a reference to its sender.
     fn is_idle(&self) -> bool {
         Rc::strong_count(&self.sender) == 1
     }

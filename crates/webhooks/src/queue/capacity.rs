@@ -27,7 +27,7 @@ impl Capacity {
     }
 
     /// Returns the number of deliveries that may be claimed from the database now. A part of the capacity is reserved
-    /// for deliveries from the send path, so that claims cannot use up all memory.
+    /// for deliveries from the send path.
     pub(crate) fn free_for_claims(&self) -> usize {
         self.claims_max.saturating_sub(self.used())
     }

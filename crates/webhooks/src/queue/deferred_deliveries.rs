@@ -1,12 +1,11 @@
 //! Tracks deferred deliveries until they are due: deliveries that returned to the database without an attempt, because
 //! their target did not respond.
 //!
-//! When the target responds, its deferred deliveries become due earlier. Retries of failed attempts are not tracked, so
-//! a response never makes a retry due earlier.
+//! When the target responds, its deferred deliveries become due earlier. Otherwise the backlog of a receiver that was
+//! down would wait for 45 s or more after the receiver has recovered. Retries of failed attempts are not tracked, so a
+//! response never makes a retry due earlier.
 //!
-//! Without this module, the backlog of a receiver that was down would wait for 45 s or more after the receiver has
-//! recovered. The module uses memory for at most [`max`](DeferredDeliveries::new) deliveries, and none while all
-//! receivers respond.
+//! Tracks at most [`max`](DeferredDeliveries::new) deliveries, to bound the memory.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -32,8 +31,8 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Tracks a delivery that returned to the database. A target may have at most as many tracked deliveries as there
-    /// are free entries for all targets, so a single target can use only half of the entries. Above this limit, the
+    /// Tracks a delivery that returned to the database. A target may have at most as many tracked deliveries as can
+    /// still be added for all targets, so a single target can use only half of the maximum. Above this limit, the
     /// delivery is not tracked and keeps its due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
@@ -43,8 +42,8 @@ impl DeferredDeliveries {
         }
     }
 
-    /// Removes up to `max` deliveries of a target, oldest first. Returns the changes that make these deliveries due
-    /// now.
+    /// Stops tracking the oldest deliveries of a target, until `max` of them are made due now. Returns the changes of
+    /// their due times. Deliveries that are already due need no change, and do not count.
     pub(crate) fn expedite(
         &mut self,
         target: WebhookId,
@@ -64,8 +63,8 @@ impl DeferredDeliveries {
         expedited
     }
 
-    /// Finds the tracked delivery of a target with the earliest due time, and makes it due at `at`. Returns `None` and
-    /// changes nothing if the delivery is due before `at` anyway, or if no delivery of the target is tracked.
+    /// Finds the tracked delivery of a target that is due first, and makes it due at `at`. Returns `None` and changes
+    /// nothing if it is due before `at` anyway, or if no delivery of the target is tracked.
     pub(crate) fn expedite_first(
         &mut self,
         target: WebhookId,

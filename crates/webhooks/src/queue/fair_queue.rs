@@ -1,8 +1,9 @@
-//! Chooses the target of the next request, and limits the requests in flight of each account and each health class.
+//! Chooses the target of the next request. Limits the requests in flight of each account and of each health class
+//! (responsive, slow, unresponsive or untried targets).
 //!
 //! The health classes take turns. Within a class, the accounts take turns, and within an account, its targets.
-//! Responsive targets therefore get requests, even if many other targets hang or respond slowly. An account with many
-//! targets gets no more turns than an account with one target.
+//! Responsive targets therefore get requests, even if many other targets hang. An account with many targets gets no
+//! more turns than an account with one target.
 
 mod account_ring;
 
@@ -25,7 +26,7 @@ pub(crate) struct FairQueue {
 }
 
 /// The permission to have one request in flight. The request counts against the limits of its account, and of the
-/// health class that the target had at the start of the request.
+/// health class that the target had when the request started.
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// Host that the request is sent to. The request counts against the limit of this host too.
@@ -162,8 +163,8 @@ impl ClassQueue {
 }
 
 /// Returns true if an account may have another request in flight to a target of this health. `of_account` counts the
-/// account's requests in flight; `None` means zero. The account may have at most `max` requests in flight. At most half
-/// of them may go to targets that are not responsive.
+/// account's requests in flight; `None` means zero. The account may have at most `max` requests in flight, and at most
+/// half of `max` to targets that are not responsive.
 fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize) -> bool {
     of_account.is_none_or(|AccountSlots { used, used_by_others }| {
         let is_responsive = health == TargetHealth::Responsive;
@@ -171,9 +172,9 @@ fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize)
     })
 }
 
-/// The targets of a class together may use the maximum number of requests in flight, divided by the divisor of the
-/// class. A target is untried until its first attempt has ended. With the default limits, these classes together leave
-/// an eighth of the requests in flight to responsive targets.
+/// Divisors of the maximum number of requests in flight. All targets of a health class together may use the maximum
+/// divided by the divisor of the class. This leaves an eighth of the requests in flight to responsive targets. A target
+/// is untried until its first attempt has ended.
 const UNTRIED_DIVISOR: usize = 2;
 const SLOW_DIVISOR: usize = 8;
 const UNRESPONSIVE_DIVISOR: usize = 4;

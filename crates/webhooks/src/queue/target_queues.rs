@@ -78,10 +78,9 @@ impl TargetQueues {
         }
     }
 
-    /// Queues a delivery in memory. Returns the delivery to the database instead in two cases:
+    /// Queues a delivery in memory, or returns the delivery to the database in two cases:
     ///
-    /// - The queue of an unresponsive target is full: the delivery is deferred to a later due time. If the owner of the
-    ///   webhook has requested the delivery since the last failure, it is the next probe instead.
+    /// - The queue of an unresponsive target is full: the delivery is deferred to a later due time.
     /// - The account has used up its part of the `free` capacity: the delivery is due at once. Returns `false` only in
     ///   this case.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
@@ -89,6 +88,7 @@ impl TargetQueues {
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(&delivery));
         state.set_target(&delivery.target, delivery.target_read_at, now);
         let is_full = state.queue.len() >= state.queue_max(now, self.in_flight_per_target);
+        // A delivery that the owner of the webhook requested since the last failure is the next probe instead.
         if is_full && !state.may_probe(&delivery) {
             let deferral = state.breaker.defer(now, &self.breaker_settings);
             self.to_release.push((delivery, deferral));
@@ -112,7 +112,7 @@ impl TargetQueues {
     }
 
     /// Returns all full targets, or `None` if the set of full targets has not changed since the last call. A target is
-    /// full if its account already has so many deliveries in memory that the deliveries of another
+    /// full if its account has so many deliveries in memory that those of another
     /// [claim](sealpost_domain::ports::Claim) would not fit.
     pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         self.accounts.changed_full_targets(free)
@@ -153,8 +153,8 @@ impl TargetQueues {
         None
     }
 
-    /// Records the end of a request. Returns the change of the circuit breaker's state, if there is one. If the target
-    /// responded, its deferred deliveries (returned to the database without an attempt) become due earlier.
+    /// Records the end of a request. Returns the change of the circuit breaker's state; `None` without a change. If the
+    /// target responded, its deferred deliveries (returned to the database without an attempt) become due earlier.
     pub(crate) fn finish(
         &mut self,
         id: WebhookId,
@@ -261,8 +261,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Removes queued deliveries with leases that end before `needed`, to return them to the database. These deliveries
-    /// are due again at `due_at`. Also removes targets that have been idle for a long time.
+    /// Removes queued deliveries whose leases end before `needed`, and returns them to the database, due at `due_at`.
+    /// Also removes targets that have been idle for a long time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());

@@ -51,9 +51,8 @@ impl RelayHub {
     /// Sends a delivery or a test event on the connection of the webhook with the fewest unanswered deliveries. Returns
     /// `None` only if the webhook has no connection.
     ///
-    /// Does not limit the unanswered deliveries, because the callers do: the queue of the target limits its requests in
-    /// flight, and the test sender limits test events. With one limit for both, test events could use it up. The queue
-    /// would then start deliveries again and again, and each would be refused.
+    /// Does not limit the unanswered deliveries: the queue of the target limits its requests in flight, and the test
+    /// sender limits test events. With a common limit here, test events could block deliveries.
     pub(crate) fn send(
         self: &Arc<Self>,
         webhook_id: &WebhookId,

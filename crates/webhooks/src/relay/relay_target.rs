@@ -14,8 +14,7 @@ use crate::{
     signing::signed_request::SignedRequest,
 };
 
-/// A target without a public address. The receiver opens connections to the service, and gets the requests on these
-/// connections.
+/// A target without a public address: its receiver opens connections to the service, and gets the requests on them.
 pub(crate) struct RelayTarget {
     pub(crate) hub: Arc<RelayHub>,
     pub(crate) webhook_id: WebhookId,

@@ -14,8 +14,8 @@ pub(crate) struct AttemptReport {
     pub(crate) error_detail: Option<String>,
     /// The delay that the header `Retry-After` requests. Read only with the statuses 429 and 503.
     pub(crate) retry_after: Option<RetryAfter>,
-    /// Whether the receiver requests that this delivery is not attempted again. The request is the header
-    /// `webhook-delivery: abort-message`.
+    /// True if the response has the header `webhook-delivery: abort-message`: the receiver requests no further attempt
+    /// of this delivery.
     pub(crate) is_aborted: bool,
 }
 

@@ -52,8 +52,8 @@ fn bounded(requested: Duration, pause: Duration) -> Duration {
 
 const GONE: u16 = 410;
 
-/// Minimum pause after a failure that may be caused by overload, for the default schedule. If the first pause of the
-/// schedule is shorter than the default, this minimum is shortened in proportion.
+/// Minimum pause after a failure that may be caused by overload. A retry schedule with a short first pause
+/// [shortens](crate::RetrySchedule::scaled) it.
 const OVERLOAD_PAUSE_MIN: Duration = Duration::from_mins(1);
 
 /// Delay that a receiver may always request, even if the scheduled pause is short.

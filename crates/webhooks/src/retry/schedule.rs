@@ -2,17 +2,16 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-/// The pauses between the attempts of a delivery. The first attempt is immediate. The first pause is between the first
-/// and the second attempt.
+/// The pauses between the attempts of a delivery. The first pause is between the first and the second attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySchedule {
     pauses_ms: Vec<u64>,
 }
 
 impl RetrySchedule {
-    /// Scales a duration that was chosen for the default schedule. If the first pause of this schedule is shorter than
-    /// the default first pause, shortens the duration in the same proportion. Otherwise returns the duration unchanged.
-    /// An operator who configures fast retries expects other delays to be short too.
+    /// Scales a duration to this schedule. If the schedule's first pause is shorter than the default first pause,
+    /// shortens the duration in the same proportion. Otherwise returns it unchanged. An operator who configures fast
+    /// retries expects other delays to be short too.
     pub fn scaled(&self, duration: Duration) -> Duration {
         let first_ms =
             self.pauses_ms.first().copied().unwrap_or(DEFAULT_FIRST_MS).min(DEFAULT_FIRST_MS);

@@ -12,7 +12,8 @@ use super::{
 };
 
 /// Signs a request. Returns one entry of `webhook-signature`: `v1a,` and the base64 of the Ed25519 signature over
-/// `{webhook_id}.{timestamp}.{body}`, with the timestamp exactly as sent.
+/// `{webhook_id}.{timestamp}.{body}`, with the timestamp exactly as sent. `webhook_id` is the value of the header
+/// `webhook-id`.
 pub fn sign_asymmetric(
     signer: &dyn EventSigner,
     webhook_id: &str,

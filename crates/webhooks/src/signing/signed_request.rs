@@ -1,6 +1,5 @@
-//! Builds the request of one attempt from the leased delivery.
-//!
-//! No other file of this crate reads the content of an event.
+//! Builds the request of one attempt from the leased delivery. The rest of this crate does not read the content of
+//! events.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{Event, EventsVersion, LeasedDelivery, TestEvent, Timestamp, TraceParent};
@@ -73,7 +72,7 @@ impl SignedRequest {
     }
 }
 
-/// Returns the trace context of an attempt: the trace of the request that sent the envelope, with a new span id as
+/// Returns the trace context of an attempt: the trace of the request that sent the envelope, and a new span id as
 /// parent id. `None` if the event has no trace, or if the random source fails.
 fn next_trace(event: &Event) -> Option<TraceParent> {
     Some(trace_of(event)?.with_parent(random().ok()?))

@@ -8,7 +8,7 @@ use sealpost_wallet::WebhookSecret;
 use super::verification::{SignedHeaders, VerifyFault, content, verify_version};
 
 /// Signs a request. Returns one entry of `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over
-/// `{webhook_id}.{timestamp_s}.{body}`.
+/// `{webhook_id}.{timestamp_s}.{body}`. `webhook_id` is the value of the header `webhook-id`.
 pub fn sign(secret: &WebhookSecret, webhook_id: &str, timestamp_s: i64, body: &[u8]) -> String {
     sign_with_key(&mac_key(secret), webhook_id, &timestamp_s.to_string(), body)
 }

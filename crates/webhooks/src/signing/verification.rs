@@ -40,7 +40,7 @@ pub(super) fn content(event_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// Checks the timestamp. Then accepts the request if `is_valid(content, signature)` returns true for one of the
-/// signatures of this version. `version` is the prefix of their entries, including the comma, such as `v1,`.
+/// signatures of this version. `version` is the prefix of an entry, including the comma, such as `v1,`.
 pub(super) fn verify_version(
     version: &str,
     headers: &SignedHeaders<'_>,

@@ -119,7 +119,7 @@ fn council_act(
     act(operation, perform, |body| &body.reason)
 }
 
-/// Returns the endpoint of an act on a partner, with its summary and its description.
+/// Returns the endpoint of an admin action on a partner, with its summary and its description.
 fn partner_act(
     id: &'static str,
     status: &str,

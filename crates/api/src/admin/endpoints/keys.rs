@@ -252,7 +252,7 @@ pub(super) fn revoke_key() -> Endpoint {
     key_act(operation, Operator::revoke_key)
 }
 
-/// Starts the operation of an act on a key. `members` are those of the example response beside the key.
+/// Starts the operation of an admin action on a key. `members` are added to the key in the example response.
 fn key_operation<T: JsonSchema>(id: &'static str, members: Value) -> Operation {
     let body = json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "reason": "Ticket 4711" });
     Operation::new::<T>(id, example_with(members))

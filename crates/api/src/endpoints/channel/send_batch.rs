@@ -58,7 +58,7 @@ impl SendBatchRequest {
 }
 
 /// Serializes the messages for the comparison with an earlier batch that has the same idempotency key. Sorts the
-/// members of each message and omits null members, so that neither the order nor null members make a difference.
+/// members of each message and omits null members, because neither the order nor null members matter.
 fn fingerprinted(messages: &[Value]) -> Result<Vec<u8>, Refusal> {
     let present = |message: &Value| match message {
         Value::Object(members) => {

@@ -54,7 +54,7 @@ async fn perform_any(
 }
 
 /// The members of a request body, not yet read. The handler first finds the action, because each action has its own
-/// members and scopes. The scopes are checked before the members, so a token without the scope gets no error about a
+/// members and scopes. It checks the scopes before the members, so a token without the scope gets no error about a
 /// member.
 struct AnyAct(Fields);
 

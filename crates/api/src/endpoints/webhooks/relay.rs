@@ -1,5 +1,5 @@
-//! `GET /v1/webhooks/relay`: opens the WebSocket (RFC 6455) of a receiver. A relay is a webhook with the URL `relay:`.
-//! Its receiver has no public address, and gets the deliveries over this WebSocket.
+//! `GET /v1/webhooks/relay`: opens the WebSocket (RFC 6455) of a relay, a webhook with the URL `relay:`. The receiver
+//! of a relay has no public address, and gets the deliveries over this WebSocket.
 
 mod frames;
 mod socket;

@@ -1,4 +1,4 @@
-//! Adds a line to a key file. The file is replaced atomically and is on disk before its new version is used.
+//! Adds a line to a key file. The file is replaced atomically and is on disk before the new key version is used.
 
 use std::{
     fs::{self, File, Metadata, Permissions},

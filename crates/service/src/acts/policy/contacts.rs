@@ -1,9 +1,8 @@
 //! Collects the contacts of a key: the keys to which it has sent a message within the retention time of envelopes.
 //!
-//! A policy can accept messages only from contacts. A key records the recipients of its messages as contacts only while
-//! it has such a policy, so that other keys need no additional write for a message. When a key chooses such a policy,
-//! its recorded contacts are therefore incomplete. The missing contacts are read from the stored envelopes of earlier
-//! messages.
+//! A policy can accept messages only from contacts. Only a key with such a policy records the recipients of its
+//! messages as contacts, so that other keys need no additional write for a message. When a key chooses such a policy,
+//! the contacts of its earlier messages are therefore missing. They are read from the stored envelopes.
 
 use sealpost_domain::{AcceptPolicy, ApiKeyId, EnvelopeId, Refusal, ports::Durability};
 
@@ -15,8 +14,8 @@ impl Accounts {
     ///
     /// First changes the policy, so that each later message of the key records its recipient. The transaction of this
     /// change waits for running transactions that store messages of the key. Afterwards, the envelopes of all earlier
-    /// messages are committed and can be read. A node runs only one collection at a time, because a collection reads
-    /// many rows. If another collection runs, returns [`Refusal::Unavailable`].
+    /// messages can be read. If this node already collects contacts, returns [`Refusal::Unavailable`], because a
+    /// collection reads many rows.
     pub(super) fn collect_contacts(&self, key: &ApiKeyId) -> Result<(), Error> {
         let _turn = self.contact_collection.try_lock().ok_or(Refusal::Unavailable)?;
         let is_complete = self.core.store.write_or_refuse(Durability::Durable, |tx| {

@@ -1,7 +1,7 @@
 //! Changes webhooks: their URL, events, description and signing secret. Also pauses, disables and deletes webhooks.
 //!
-//! For some time after a rotation, the service signs each request with both the new and the replaced secrets. The
-//! receiver can switch to the new secret at any moment of this time.
+//! For some time after a signing secret is replaced, the service signs each request with both secrets. The receiver can
+//! switch to the new secret at any moment of this time.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -87,7 +87,7 @@ impl Webhooks {
     }
 
     /// Creates a new signing secret. For a limited time, the service signs with both the old and the new secret.
-    /// Refuses an unknown webhook, and a rotation while the maximum number of replaced secrets still sign.
+    /// Refuses an unknown webhook. Also refuses if the maximum number of replaced secrets still sign.
     pub async fn rotate_secret(
         &self,
         actor: &Actor,
@@ -160,15 +160,12 @@ impl Operator {
 }
 
 impl Webhooks {
-    /// Changes a webhook. The URL is checked before the transaction, because a DNS look-up must not keep a transaction
+    /// Changes a webhook. Checks the URL before the transaction, because a DNS look-up must not keep a transaction
     /// open.
     ///
-    /// Another URL or the end of a pause begins a new time of failures. Failures of the old URL, and the time of the
-    /// pause without attempts, must not disable the webhook.
-    ///
-    /// If `paused` is false and the webhook is enabled, also makes the pending deliveries due, in further transactions.
-    /// This happens even if the webhook was not paused: an earlier request may have resumed the webhook and then failed
-    /// before this second step.
+    /// If `paused` is false and the webhook is enabled, also makes its pending deliveries due, in further transactions.
+    /// This happens even if the webhook was not paused: an earlier request may have resumed it and then failed before
+    /// this step.
     fn update_blocking(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
         let key = actor.key();
         let Update { webhook_id, url, events, description, paused } = update;
@@ -190,6 +187,7 @@ impl Webhooks {
             let mut webhook = before.clone();
             apply(&mut webhook);
             tx.update_webhook(&webhook)?;
+            // Failures of the old URL, and the time of the pause without attempts, must not disable the webhook.
             if webhook.url != before.url || (before.paused && !webhook.paused) {
                 tx.forget_failures(&id)?;
             }
@@ -204,9 +202,8 @@ impl Webhooks {
     }
 
     /// Adds `replaced` to the replaced secrets in `before`, and removes expired ones. Returns the replaced secrets with
-    /// which the service still signs, newest first. Refuses the rotation if there would be more than the maximum number
-    /// of such secrets. The oldest secret is not removed early, because the service has promised to sign with each
-    /// secret until its expiry.
+    /// which the service still signs, newest first. Refuses more than the maximum number of them: the oldest one is not
+    /// removed early, because the service has promised to sign with each secret until its expiry.
     fn retire(
         &self,
         replaced: Wrapped,

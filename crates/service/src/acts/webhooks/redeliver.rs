@@ -1,7 +1,7 @@
-//! Makes deliveries due now. These are the pending deliveries of a webhook that is being enabled, the failed deliveries
-//! of a time range, or a single delivery.
+//! Makes deliveries due now: the pending deliveries of a webhook that is being enabled, the failed deliveries of a time
+//! range, or a single delivery.
 //!
-//! Within a second, the dispatcher (which sends the webhook requests) leases due deliveries, and then attempts them.
+//! Within a second, the dispatcher leases due deliveries and sends their requests.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -85,9 +85,9 @@ impl Webhooks {
         self.core.act(self, actor, Purpose::Manage, enable).await
     }
 
-    /// Sends one event now, even if the event was delivered before. Refuses a disabled or paused webhook, and an event
-    /// that is unknown, has expired, or is of a kind that the webhook does not name. `event_id` is the id of an envelope,
-    /// or `evt_…` for other events.
+    /// Sends one event now, even if it was delivered before. `event_id` is the id of an envelope, or `evt_…` for other
+    /// events. Refuses a disabled or paused webhook. Refuses an event that is unknown or expired, or whose kind the
+    /// webhook does not name.
     pub async fn redeliver(
         &self,
         actor: &Actor,
@@ -125,9 +125,9 @@ impl Webhooks {
         self.core.act(self, actor, Purpose::Manage, recover).await
     }
 
-    /// Enables a webhook in one transaction, then makes its pending deliveries due in further transactions, unless the
-    /// webhook is paused. The first transaction waits for concurrent batches that store deliveries for the disabled
-    /// webhook. Therefore the further transactions find the deliveries of these batches too.
+    /// Enables a webhook in one transaction. Then makes its pending deliveries due in further transactions, unless the
+    /// webhook is paused. The first transaction waits for concurrent transactions that store deliveries for the
+    /// webhook, so the further transactions find these deliveries too.
     fn enable_blocking(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
         let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let id = parse_id(webhook_id)?;
@@ -142,8 +142,8 @@ impl Webhooks {
     }
 
     /// Makes at most `recovered_max` times [`ROUNDS_MAX`] pending deliveries due, and returns their number. Further
-    /// deliveries keep their due time. Each transaction changes a bounded number of rows. After a database error, logs
-    /// the error and stops: the change of the webhook is already stored, so the request must not fail.
+    /// deliveries keep their due time. Each transaction changes a bounded number of rows. Logs a database error and
+    /// stops, but does not fail: the change of the webhook is already stored.
     pub(super) fn make_pending_due(&self, id: &WebhookId) -> u64 {
         let now = self.core.clock.now();
         let mut left = self.core.settings.recovered_max.saturating_mul(ROUNDS_MAX);
@@ -189,8 +189,8 @@ impl Webhooks {
         // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.core.settings.rows_per_write };
         if !query.dry_run {
-            // Selects the leased deliveries first. The transactions below make further deliveries due, and the
-            // dispatcher soon leases these deliveries. A later selection would therefore select these deliveries again.
+            // Selects the leased deliveries first. A later selection would also select deliveries that the transactions
+            // below make due and the dispatcher then leases.
             let (_, lease_end) = self.core.dispatch.lease();
             self.core.store.write_or_refuse(Durability::Durable, |tx| {
                 let webhook = find_active(tx, key, &query.webhook_id)?;
@@ -257,6 +257,5 @@ fn find_active(tx: &mut Transaction, key: &ApiKeyId, webhook_id: &str) -> Result
     Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() }.into())
 }
 
-/// Factor for the number of deliveries that enabling or resuming a webhook makes due: at most this number times
-/// `recovered_max`.
+/// Enabling or resuming a webhook makes at most this number times `recovered_max` deliveries due.
 const ROUNDS_MAX: u32 = 10;

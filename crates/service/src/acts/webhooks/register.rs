@@ -70,8 +70,8 @@ impl Webhooks {
         self.guard.check(url).map_err(invalid_url)
     }
 
-    /// Registers a webhook for the actor's key. Refuses a URL that is not allowed, an unknown kind of event, and a
-    /// webhook above the maximum number of the key.
+    /// Registers a webhook for the actor's key. Refuses a URL that is not allowed, and an unknown kind of event. Also
+    /// refuses if the key has the maximum number of webhooks.
     pub async fn register(&self, actor: &Actor, register: Register) -> Limited<Registered> {
         let register = |webhooks: &Self, actor: &Actor| webhooks.register_blocking(actor, register);
         self.core.act(self, actor, Purpose::Execute, register).await
@@ -89,8 +89,8 @@ impl Webhooks {
         Ok(events)
     }
 
-    /// Registers a webhook for an actor whose session and key an earlier transaction has checked. Checks the URL before
-    /// the next transaction begins, because a DNS look-up must not keep a transaction open.
+    /// Registers a webhook. An earlier transaction has checked the actor. Checks the URL before the next transaction
+    /// begins, because a DNS look-up must not keep a transaction open.
     fn register_blocking(&self, actor: &Actor, register: Register) -> Result<Registered, Error> {
         let key = actor.key();
         for kind in &register.events {
@@ -149,9 +149,9 @@ impl Webhooks {
         Ok((url, warning))
     }
 
-    /// Inserts a webhook while the key is locked. Concurrent registrations for the key wait, so the maximum number of
-    /// webhooks is never exceeded. A concurrent revocation either deletes the webhook or prevents its insertion.
-    /// Returns the number of waiting envelopes that the webhook will receive.
+    /// Inserts a webhook, and returns the number of waiting envelopes that it will receive. Locks the key, so that
+    /// concurrent registrations wait and cannot exceed the maximum number of webhooks. A concurrent revocation either
+    /// deletes the webhook or prevents its insertion.
     fn insert_webhook(
         &self,
         tx: &mut Transaction,

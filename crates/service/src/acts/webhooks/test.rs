@@ -45,8 +45,8 @@ pub struct Tested {
 impl Webhooks {
     /// Sends a test event to a webhook, and waits for the end of the attempt. Works also for a disabled webhook.
     ///
-    /// Calls `admit` with the account before the event is sent, so that the calling code can count the event against a
-    /// further limit. Does not call `admit` if the request is already refused.
+    /// Before the event is sent, calls `admit` with the account, so that the calling code can apply a limit of its own.
+    /// Does not call `admit` if the request is already refused.
     pub async fn test(
         &self,
         actor: &Actor,

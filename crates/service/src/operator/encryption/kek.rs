@@ -24,9 +24,6 @@ impl Operator {
     /// Retires a version of the key-encryption key. Fails if the version is unknown, is the newest one, or still
     /// encrypts a row. Afterwards, the key files no longer need the line of this version. `marks` is the database,
     /// which stores a mark (an encrypted known text) for each version in use.
-    ///
-    /// Counts the rows outside a transaction first, because other writers of SQLite wait for a transaction. Only if no
-    /// row is left, counts again in the transaction that retires the version.
     pub fn retire_kek(&self, marks: &Database, version: u32) -> Result<KekRetired, OperatorError> {
         let versions = marks.kek_marks()?.into_iter().map(|(version, _)| version);
         let newest = versions.max().ok_or(NO_VERSION)?;
@@ -39,6 +36,7 @@ impl Operator {
             0 => Ok(()),
             _ => Err(OperatorError::KekInUse { version, rows }),
         };
+        // Counts the rows first outside a transaction, because other writers of SQLite wait for a transaction.
         refuse_rows(self.store.read(|reader| rows_under(reader, version))?)?;
         let now = self.clock.now();
         self.perform(|tx| {
@@ -81,7 +79,7 @@ fn count_under<Id: Copy>(
 
 const NO_VERSION: OperatorError =
     OperatorError::NotFound("key-encryption key of this version in use");
-/// Large pages keep the transaction short, because other writers can wait for it.
+/// Number of rows in a page. Large pages keep the transaction short, because other writers can wait for it.
 const PAGE: u32 = 5_000;
 
 #[cfg(test)]

@@ -30,9 +30,9 @@ pub struct Rewrapped {
 }
 
 impl Operator {
-    /// Re-encrypts all values that are encrypted under older versions of the key-encryption key. Also replaces the tags
-    /// (message authentication codes of rows) under older versions. The database must use the same keyring for tags:
-    /// see [`Database::authenticate_rows`](sealpost_storage::Database::authenticate_rows). After each page, calls
+    /// Re-encrypts all values that are encrypted under older versions of the key-encryption key. Also replaces older
+    /// row tags (message authentication codes). The database must use the same keyring for tags: see
+    /// [`Database::authenticate_rows`](sealpost_storage::Database::authenticate_rows). After each page, calls
     /// `progress` with the number of rows read so far.
     pub fn rewrap(
         &self,
@@ -78,10 +78,10 @@ impl Operator {
         })
     }
 
-    /// Converts the rows of an earlier Sealpost version. Binds each root (secret of an identity) to the account of its
-    /// key, and adds the missing tags (message authentication codes) of rows. Trusts the content of all these rows.
-    /// Returns the number of changed rows. The database must use the same keyring for tags, as for
-    /// [`rewrap`](Self::rewrap). After each page, calls `progress` with the number of rows read so far.
+    /// Converts the rows of an earlier Sealpost version, and returns their number. Binds each root (secret of an
+    /// identity) to the account of its key, and adds missing row tags (message authentication codes). Does not detect
+    /// manipulated rows. The database must use the same keyring for tags, as for [`rewrap`](Self::rewrap). After each
+    /// page, calls `progress` with the number of rows read so far.
     pub fn adopt_rows(
         &self,
         keyring: &Keyring,
@@ -161,7 +161,7 @@ impl Operator {
 }
 
 /// The functions that read, re-encrypt and replace the values of one encrypted column. `rewrap` returns `None` for a
-/// value that stays.
+/// value that needs no change.
 struct Column<Read, Rewrap, Replace> {
     read: Read,
     rewrap: Rewrap,

@@ -12,8 +12,8 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// A pool of idle threads. A thread with work that exceeds the timeout ends after the work, instead of returning to the
-/// pool.
+/// A pool of idle threads for commits. A thread whose work exceeds the timeout ends after the work, instead of going
+/// back to the pool.
 #[derive(Debug, Default)]
 pub(crate) struct CommitThreads(Mutex<Vec<Sender<Work>>>);
 

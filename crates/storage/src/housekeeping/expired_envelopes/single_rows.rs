@@ -20,8 +20,8 @@ use crate::{
     send::usage_rows,
 };
 
-/// Deletes up to `limit` envelopes with ids in a range, and returns their number. Deletes fewer envelopes if too many
-/// of them bounce. In this case returns `limit`, because more work is left.
+/// Deletes up to `limit` envelopes with ids in a range, and returns their number. If too many of these envelopes would
+/// bounce, deletes fewer, but returns `limit`, because more work is left.
 pub(super) fn purge(
     conn: &mut AnyConnection,
     (from, below): (&str, &str),
@@ -63,12 +63,11 @@ fn senders_of(
     .load(conn)?)
 }
 
-/// A portion of the expired envelopes: those that one transaction deletes.
+/// The expired envelopes that one transaction deletes.
 struct ExpiredPortion {
     /// Upper bound of the portion: all its envelopes have ids below this text.
     below: String,
-    /// Whether the portion has fewer envelopes than the limit allows, because otherwise more than about [`BOUNCED_MAX`]
-    /// envelopes would bounce.
+    /// True if the portion was cut short, because too many envelopes would bounce.
     is_cut: bool,
 }
 
@@ -107,17 +106,14 @@ fn first_portion(
 }
 
 /// Deletes up to `limit` envelopes in a range of ids, but only envelopes of `locked_senders`. The caller has locked the
-/// usage rows of these senders. Skips an envelope in two cases:
+/// usage rows (counters) of these senders.
 ///
-/// - Another transaction has locked the envelope, for example because the recipient is opening it.
-/// - Another transaction has locked a delivery of the envelope.
+/// Skips an envelope if another transaction has locked the envelope (for example, its recipient opens it) or one of its
+/// deliveries. So the statement never waits for a lock, and cannot deadlock with transactions that lock deliveries
+/// before envelopes.
 ///
-/// Therefore the statement never waits for a lock, and cannot deadlock with transactions that lock deliveries before
-/// envelopes. The statement uses arrays instead of joins, because PostgreSQL may execute a join by scanning whole
-/// tables.
-///
-/// An unopened envelope counts as undelivered only if this statement itself deleted one of its deliveries or its row in
-/// `waiting_envelopes`. If there was nothing to delete, another transaction may have removed the delivery after a
+/// An unopened envelope counts as undelivered only if this statement itself deletes one of its deliveries or its row in
+/// `waiting_envelopes`. If there is nothing to delete, another transaction may have removed the delivery after a
 /// success.
 fn purge_postgres(
     conn: &mut PgConnection,
@@ -125,6 +121,7 @@ fn purge_postgres(
     locked_senders: &[String],
     limit: i64,
 ) -> Result<EndedEnvelopes, Fault> {
+    // Uses arrays instead of joins, because PostgreSQL may execute a join by scanning whole tables.
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
             "WITH old AS MATERIALIZED (

@@ -1,10 +1,12 @@
 //! Releases the envelopes of expired partitions on PostgreSQL, and then drops the partitions. A partition contains the
-//! envelopes of a period of time.
+//! envelopes of a period of time. To release an envelope means two things:
 //!
-//! The work is done in portions, in the order of envelope ids, which is the order of time. Each portion subtracts the
-//! bytes of its envelopes from the used quotas of their senders. If the clock of a node is behind by the length of a
-//! partition, the node may store an envelope in a range that is already processed. The bytes of such an envelope stay
-//! in the quota of its sender.
+//! - If the envelope is unopened and undelivered, it bounces: its sender gets an event.
+//! - The bytes of the envelope are subtracted from the stored bytes of its sender.
+//!
+//! The work is done in portions, in the order of envelope ids, which is the order of time. If the clock of a node is
+//! behind by the length of a partition, the node may store an envelope in a range that is already processed. The bytes
+//! of this envelope are not subtracted.
 
 use std::sync::LazyLock;
 
@@ -24,11 +26,12 @@ use crate::{
     send::usage_rows,
 };
 
-/// Does the next step of releasing the envelopes before `upper`, for at most `limit` envelopes. Returns `false` if no
-/// step is left. To release an envelope means two things:
+/// Releases the next envelopes before `upper`, at most `limit`. Each call does one of these steps, in order. Returns
+/// `false` if no step is left.
 ///
-/// - If the envelope is unopened and undelivered, it bounces: its sender gets an event.
-/// - The bytes of the envelope are subtracted from the stored bytes of its sender.
+/// 1. Subtracts the bytes of envelopes from the stored bytes of their senders.
+/// 2. Deletes deliveries. Unopened and undelivered envelopes bounce: their senders get an event.
+/// 3. Deletes deliveries of envelopes that no longer exist.
 pub(super) fn release(
     conn: &mut AnyConnection,
     upper: Timestamp,
@@ -78,16 +81,15 @@ fn next_bytes(
     Ok(Some(portion.into_iter().map(|(sender, bytes, _)| (sender, bytes)).collect()))
 }
 
-/// Deletes the rows in `deliveries` and `waiting_envelopes` that belong to envelopes with ids below `below`. Does not
-/// delete the envelopes. Finds these envelopes by the first `limit` rows of each of the two tables.
-///
-/// The columns of the envelopes come from `free`, which reads each row again after its lock. Without the lock, an
-/// envelope that is opened at the same time would still count as unopened.
+/// Deletes the rows in `deliveries` and `waiting_envelopes` that belong to envelopes with ids below `below`, but not
+/// the envelopes. Processes the envelopes of the first `limit` rows of each of the two tables.
 pub(crate) fn end_deliveries(
     conn: &mut PgConnection,
     below: &str,
     limit: i64,
 ) -> Result<EndedEnvelopes, Fault> {
+    // `free` reads each row again after its lock. Without the lock, an envelope that is opened at the same time would
+    // still count as unopened.
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
             "WITH old AS MATERIALIZED (
@@ -109,9 +111,8 @@ pub(crate) fn end_deliveries(
     Ok(rows.into())
 }
 
-/// Drops the partitions of envelopes before `upper`, if all their envelopes are counted and released. A counted
-/// envelope is in the daily counts of its API keys. A released envelope has bounced if necessary, and is subtracted
-/// from the stored bytes of its sender. Returns true if the partitions were dropped.
+/// Drops the partitions of envelopes before `upper`, if all their envelopes are counted in the daily counts of their
+/// API keys, and [released](release). Returns true if the partitions were dropped.
 pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {

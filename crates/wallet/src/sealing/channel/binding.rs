@@ -45,9 +45,9 @@ impl ChannelBinding {
 
     /// Returns the associated data of an envelope: the fields of its draft, then the channel's digest.
     ///
-    /// The digest covers the encapsulation, and the envelope's signature covers the associated data. Therefore the
-    /// signature binds the envelope to one encapsulation. AES-GCM alone does not bind the envelope: one ciphertext can
-    /// decrypt under several keys.
+    /// The envelope's signature covers the associated data, and so the encapsulation in the digest. Therefore the
+    /// signature binds the envelope to one encapsulation. AES-GCM alone does not: one ciphertext can decrypt under
+    /// several keys.
     pub(super) fn associated_data(&self, draft: &EnvelopeDraft) -> Vec<u8> {
         [draft.associated_data(), length_prefixed(&[&self.digest])].concat()
     }

@@ -45,9 +45,9 @@ struct AccountPage<'a> {
     draft: Draft<'a>,
 }
 
-/// The states of an account when its page was shown, each as a text. The page contains the texts in hidden fields of
-/// its forms. If a state has changed since, the service refuses the action of a form: see [`GuardedState`]. If a form
-/// lacks such a field, its text is empty, and the service does not check this state.
+/// The states of an account when its page was shown, as texts in hidden fields of the page's forms. If a state has
+/// changed since, the service refuses the action: see [`GuardedState`]. If a form lacks a field, the service does not
+/// check its state.
 struct ShownStates {
     /// The open council action (a decision of operators to block) against the account.
     decision: String,

@@ -44,11 +44,11 @@ struct KeyPage<'a> {
     /// jurisdiction.
     checks: Vec<CheckName>,
     /// The open council actions against the key and against its account, as texts for [`GuardedState::Decision`]. If
-    /// one has changed since the page was shown, the service refuses the form.
+    /// one of them changes after the page was shown, the service refuses the form.
     shown_key_decision: String,
     shown_account_decision: String,
-    /// The values of the form for the plan. Empty if the plan has changed since the page with the form was shown, so
-    /// that the form shows the present plan.
+    /// The values of the form for the plan. Empty if the plan has changed since the page was shown, so that the form
+    /// shows the present plan.
     plan_draft: Draft<'a>,
     draft: Draft<'a>,
 }
@@ -126,8 +126,8 @@ async fn page(user: &ConsoleUser, id: ApiKeyId, tab: KeyTab, draft: Draft<'_>) -
     Ok(user.show_form("/console", &title, draft, &main))
 }
 
-/// Returns true if the plan of a key has changed since the page with a form was shown. `shown` is the plan in the form.
-/// If `shown` is empty, returns false.
+/// Returns true if the plan of a key differs from `shown`, the plan when the page with the form was shown. False if
+/// `shown` is empty.
 fn is_outdated(shown: &str, details: &KeyDetails) -> bool {
     !shown.is_empty() && shown != details.plan_text
 }

@@ -78,8 +78,8 @@ pub(crate) async fn show(user: ConsoleUser, search: web::Query<KeySearch>) -> Pa
 
 /// Converts the search form into filters. A key is listed if it matches at least one filter.
 ///
-/// A search text can be an account id, a handle with a leading `@`, or a label. A label may also begin with `@` or a
-/// space, so one text can give several filters. Returns no filter if the text can be none of these.
+/// A search text is an account id, a handle with a leading `@`, or a label. A label may also begin with `@` or a space,
+/// so one text can give several filters. Returns no filter if the text can be none of these.
 fn filters_of(search: &KeySearch) -> Vec<KeyFilter> {
     let all = KeyFilter {
         status: KeyStatus::from_name(&search.status),

@@ -40,8 +40,8 @@ pub(crate) struct ChartBar {
 }
 
 impl DayChart {
-    /// The width of the chart: a multiple of 14 and of 30. In a chart of 14 or 30 days, the bars therefore stand
-    /// exactly above the names of their days.
+    /// The width of the chart: a multiple of 14 and of 30. So the bars of a chart of 14 or 30 days stand exactly above
+    /// the names of their days.
     pub(crate) const WIDTH: u64 = 630;
     pub(crate) const HEIGHT: u64 = 120;
 

@@ -66,11 +66,11 @@ impl SparklineBar {
     }
 }
 
-/// Returns the height of one part of a bar, in units of the view box. A bar has two parts: the succeeded and the failed
+/// Returns the height of one part of a bar, in units of the view box. The parts are the succeeded and the failed
 /// attempts. `count` is the number of attempts in this part, and `top` is the number of attempts in the highest bar.
 ///
-/// A part with attempts is at least 2 units high, so that it is visible. This minimum can make the highest bar up to 2
-/// units higher. The scale therefore leaves 2 units of the sparkline's height free.
+/// A part with attempts is at least 2 units high, so that it is visible. This can make a bar up to 2 units higher, so
+/// the scale leaves 2 units free.
 fn height_of(count: u32, top: u32) -> u32 {
     let scale = u64::from(Sparkline::HEIGHT - 2);
     let height = u64::from(count) * scale / u64::from(top.max(1));
@@ -78,7 +78,7 @@ fn height_of(count: u32, top: u32) -> u32 {
     if count > 0 { height.max(2) } else { 0 }
 }
 
-/// Returns the time at which a part of the period starts. `index` is the number of the part.
+/// Returns the time at which the part number `index` of the period starts.
 fn start_of(recent: &RecentAttempts, index: u32) -> Timestamp {
     let parts = i64::try_from(recent.parts.len()).unwrap_or(1).max(1);
     let length = recent.until.as_millis() - recent.since.as_millis();

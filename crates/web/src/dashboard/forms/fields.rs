@@ -41,8 +41,8 @@ impl Form {
         fields.map(|(_, value)| value.trim().to_owned()).collect()
     }
 
-    /// Returns true if a field differs from the value that the page showed. The form has this value in a hidden field
-    /// with the prefix `was_`. Also returns true if the form has no such field.
+    /// Returns true if a field differs from the value that the page showed, which the form repeats in a hidden field
+    /// with the prefix `was_`. Also returns true if the form has no such hidden field.
     pub(crate) fn is_changed(&self, name: &str) -> bool {
         self.all(&format!("was_{name}")) != [self.all(name).join(" ")]
     }

@@ -5,8 +5,7 @@ use sealpost_api::{Problem, status_and_title};
 use sealpost_domain::Refusal;
 
 /// The reason for a rejected form or request. `field` is the id of the field that caused the rejection; `None` if no
-/// single field caused it. `retry_after_s` is the value of the header `Retry-After`; `None` if the response has no such
-/// header.
+/// single field did. `retry_after_s` is the value of the header `Retry-After`; `None` without this header.
 pub(crate) struct Rejection {
     pub(crate) text: String,
     pub(crate) field: Option<String>,

@@ -7,8 +7,8 @@ use actix_web::http::header::{self, HeaderMap, HeaderName};
 /// Returns true if the form comes from a page of this service. Decides by the header `Sec-Fetch-Site`, or by `Origin`
 /// if `Sec-Fetch-Site` is absent.
 ///
-/// Accepts a request that has neither header. Such a request comes from a program, because current browsers send
-/// `Origin` with each form that uses POST (Fetch standard, "append a request `Origin` header").
+/// Accepts a request with neither header. Such a request comes from a program, because current browsers send `Origin`
+/// with each form that uses POST (Fetch standard, "append a request `Origin` header").
 pub(crate) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {
     if headers.contains_key(SEC_FETCH_SITE) {
         return headers.get_all(SEC_FETCH_SITE).all(|site| site == "same-origin" || site == "none");

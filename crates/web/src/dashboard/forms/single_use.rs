@@ -1,6 +1,6 @@
 //! Ensures that a form performs its action only once. If a browser sends the form again, for example after a second
-//! click, the browser gets the result of the first submission. This result is complete, including secrets, because the
-//! browser may have dropped the first response.
+//! click, it gets the result of the first submission. This result includes secrets, because the browser may have
+//! dropped the first response.
 
 use std::time::Duration;
 
@@ -45,8 +45,8 @@ impl SingleUse {
     }
 
     /// Marks a form as used after its action has succeeded, and redirects to the page with the result. Use this
-    /// function only for an action that cannot succeed twice, such as a recovery. Other actions need the mark before
-    /// they start.
+    /// function only for an action that cannot succeed twice, such as a recovery. Mark other forms before their action:
+    /// see [`begin`](Self::begin).
     pub(crate) async fn record(
         app: &web::Data<WebState>,
         form: &Form,
@@ -63,8 +63,8 @@ impl SingleUse {
     }
 
     /// Returns the result of an earlier use of the same form. Called after the action was rejected, because the
-    /// rejected form may be a repetition. The earlier action may still be running, so this function waits up to one
-    /// second for its result.
+    /// rejected form may be a repetition. Waits up to one second for the result of an earlier action that is still
+    /// running.
     pub(crate) async fn earlier(app: &web::Data<WebState>, form: &Form) -> Option<Flash> {
         let form = SentForm::parse(form.text("form_id"))?;
         first_result(&app.api.sealpost, &form, Duration::from_secs(1)).await
@@ -94,7 +94,8 @@ impl SingleUse {
         }
     }
 
-    /// Removes the mark, so that the user can send the form again. Called after the action was rejected.
+    /// Removes the mark that the form was used, so that the user can send it again. Called after the action was
+    /// rejected.
     pub(crate) async fn release(&self) -> Result<(), PageResponse> {
         let Self { app, form } = self;
         let released = app.api.sealpost.accounts.release_form(form).await;
@@ -102,10 +103,10 @@ impl SingleUse {
     }
 }
 
-/// Returns the stored result of a form that was sent before. Waits up to `wait` for the first use to store the result.
-/// `None` if no result is stored by then.
+/// Returns the stored result of a form that was sent before. Waits up to `wait` for the first use to store it. `None`
+/// if no result is stored by then.
 ///
-/// Within two minutes of the first use, returns the whole result. Later, returns only a notice for the same page.
+/// Later than two minutes after the first use, returns only a notice instead of the whole result.
 pub(crate) async fn first_result(
     sealpost: &Sealpost,
     form: &SentForm,

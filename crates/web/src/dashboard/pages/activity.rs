@@ -65,10 +65,10 @@ fn program_of(session: &SessionView) -> String {
     session.user_agent.as_deref().map_or_else(|| "unknown program".to_owned(), program)
 }
 
-/// Returns two texts for an entry on the page: what was done, and the identity or webhook that was changed.
+/// Returns two texts for an entry on the page: the action, and the changed identity or webhook.
 ///
-/// An entry about an action of an operator has up to three words as its detail: the action in the audit trail, the
-/// changed object, and the new plan if the plan was changed.
+/// The detail of an operator's action has up to three words: the action in the audit trail, the changed object, and the
+/// new plan if the plan was changed.
 fn described(entry: &ActivityView, scope: &Scope) -> (String, String) {
     let detail = entry.detail.as_deref().unwrap_or_default();
     if entry.kind != ActivityKind::Operator {

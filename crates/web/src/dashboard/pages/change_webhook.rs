@@ -69,9 +69,8 @@ pub(crate) async fn submit(
     respond(&form, result.await, async |draft| page(&user, &key, &webhook, draft).await).await
 }
 
-/// Returns the changes in the form. Omits fields that the user did not change, for two reasons. Another request may
-/// have changed the webhook since the page was shown. And an old URL or description may violate a newer rule, so the
-/// service would reject the form.
+/// Returns the changes in the form. Omits fields that the user did not change: another request may have changed the
+/// webhook since the page was shown, or the service would reject an old URL or description that violates a newer rule.
 fn update_of(user: &SignedInUser, webhook_id: &str, form: &Form) -> Result<Update, Rejection> {
     // With one kind of event, the form has no field for events.
     let events = match &user.app.api.sealpost.webhooks.event_kinds()[..] {

@@ -121,6 +121,6 @@ fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
 const TITLE: &str = "Close the account";
 const ATTEMPTED: &str = "closing the account";
 const WRONG_SECRET: &str = "The login secret is wrong. Nothing was closed.";
-/// Name of the value that contains the report in the stored result of the form. If the form is sent again, the page
-/// shows this report.
+/// Name of the value with the report in the stored result of the form. If the form is sent again, the page shows this
+/// report.
 const REPORT: &str = "report";

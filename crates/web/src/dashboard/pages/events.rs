@@ -86,7 +86,7 @@ pub(crate) async fn show(
     Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{key}/events/{event}")))
 }
 
-/// Returns true if the identity has an event with this id, or its log has an attempt of such an event.
+/// Returns true if an event with this id, or an attempt to deliver it, is stored for the identity.
 async fn has_event(
     user: &SignedInUser,
     key: &ApiKeyId,

@@ -93,9 +93,8 @@ pub(crate) async fn follow(
 }
 
 impl Follower {
-    /// Waits for new entries, and returns them as text of the stream. If no entry comes for ten seconds, returns a
-    /// comment line, which keeps the connection alive and which browsers ignore. Returns `None` at the end of the
-    /// stream.
+    /// Waits for new entries, and returns them as text of the stream. After ten seconds without an entry, returns a
+    /// comment line, which browsers ignore, to keep the connection alive. Returns `None` at the end of the stream.
     async fn next(&mut self) -> Option<String> {
         let mut quiet = Duration::ZERO;
         loop {
@@ -165,7 +164,7 @@ impl Follower {
     }
 
     /// Returns the server-sent event with the HTML of an entry. The id of the event is `newest`: the newest attempt
-    /// that the browser shows after this event. A browser that opens the stream again sends this id.
+    /// that the browser shows after this event. A browser sends this id when it opens the stream again.
     fn event_of(&self, entry: EventLogEntry, newest: AttemptNumber) -> String {
         let (base, now) = (self.user.base(), self.user.app.api.clock.now());
         let (scope, with_webhook) = (&self.scope, true);

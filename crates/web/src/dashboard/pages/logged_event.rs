@@ -20,7 +20,7 @@ impl LoggedDelivery {
 }
 
 /// Groups the entries of a log by event, and the entries of an event by delivery. `entries` must begin with the newest.
-/// Returns the events with the newest one first, each with its deliveries in the order of the webhook ids.
+/// Returns the events, newest first, each with its deliveries in the order of the webhook ids.
 pub(super) fn events_of(entries: Vec<EventLogEntry>) -> Vec<Vec<LoggedDelivery>> {
     let mut events = Vec::<Vec<LoggedDelivery>>::new();
     for entry in entries {

@@ -23,7 +23,7 @@ struct OverviewPage<'a> {
     unhealthy: Truncated<UnhealthyWebhook>,
     /// The number of paused webhooks.
     paused: usize,
-    /// True if the account has webhooks that `paused` does not count.
+    /// True if the account has more webhooks than were read to count `paused`.
     has_more_webhooks: bool,
     figures: Figures,
     first_steps: Option<FirstSteps>,
@@ -54,7 +54,7 @@ pub(super) struct IdentityRow {
 }
 
 impl IdentityRow {
-    /// Separates the revoked identities from the others.
+    /// Returns the rows of the identities that are not revoked, and the revoked identities.
     pub(super) fn split(
         keys: Vec<KeyStanding>,
         unhealthy: &[WebhookView],
@@ -170,5 +170,5 @@ fn unhealthy_webhooks(
 
 /// Number of identities on the page.
 const LISTED: usize = 10;
-/// Maximum age of an account to which the page shows the first steps.
+/// Maximum age of the identities of an account to which the page shows the first steps.
 const NEW_ACCOUNT: Duration = Duration::from_hours(7 * 24);

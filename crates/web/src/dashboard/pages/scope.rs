@@ -1,5 +1,5 @@
-//! The identities whose events or envelopes a page lists. A tab (a page of one identity) lists the entries of this
-//! identity. A page of the account lists those of all identities, or of the one that its filter selects.
+//! The identities whose events or envelopes a page lists. A tab (a page of one identity) has only this identity. A page
+//! of the account has all identities, or only the identity that its filter selects.
 
 use actix_web::HttpRequest;
 use sealpost_domain::{ApiKeyId, KeyStatus};
@@ -49,7 +49,7 @@ impl Scope {
         tab.map(|key| key.api_key_id).or(self.chosen)
     }
 
-    /// Returns the first part of the path of the page: the path of the identity on a page of one identity, otherwise
+    /// Returns the path below which the page is: the path of the identity on a tab (a page of one identity), otherwise
     /// the path of the dashboard.
     pub(super) fn path(&self) -> String {
         match self.keys.first().filter(|_| self.is_tab) {
@@ -76,8 +76,8 @@ impl Scope {
         tab.map(|key| IdentityHead::new(user, key, current))
     }
 
-    /// Returns the first identity that may register a webhook, because its status is active and operators have not
-    /// blocked it. `None` if the page has no such identity.
+    /// Returns the first identity that may register a webhook: its status is active, and operators have not blocked it.
+    /// `None` if the page has no such identity.
     pub(super) fn first_usable(&self) -> Option<&KeyStanding> {
         self.keys.iter().find(|key| key.status == KeyStatus::Active && !key.governance.blocked)
     }

@@ -111,8 +111,8 @@ fn named<'a>(
 /// Reads the change of the policy from a form. The field `do` selects the kind of change. Returns `None` if the form is
 /// malformed.
 ///
-/// The change contains only settings that the user changed on the page. The other values in the form can be out of
-/// date, because the policy can be newer than the page.
+/// The change contains only settings that the user changed on the page. The other values in the form can be older than
+/// the policy.
 fn change_of(form: &Form) -> Option<PolicyChange> {
     let names = || form.text("names").split([' ', ',']).filter(|name| !name.is_empty());
     let names = || names().map(str::to_owned).collect();

@@ -152,7 +152,7 @@ pub(crate) async fn show_receipt(
 }
 
 /// Reads a page of the sent envelopes. If the service refuses the recipient in the filter, returns the rejection
-/// instead of the page. Any other error becomes an error page, or a redirect to the sign-in page.
+/// instead. Any other error becomes an error page, or a redirect to the sign-in page.
 async fn read(
     user: &SignedInUser,
     key: Option<ApiKeyId>,

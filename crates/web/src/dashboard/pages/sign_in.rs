@@ -74,8 +74,8 @@ fn page(frame: Frame<'_>, next: &str, draft: Draft<'_>) -> PageResponse {
     PageResponse::of_form(frame, "Sign in", draft, &main)
 }
 
-/// Returns the path to open after the sign-in. This is `next` if `next` is the path of a dashboard page, and otherwise
-/// the first page. So a link to the sign-in page cannot lead to another site.
+/// Returns the path to open after the sign-in: `next` if it is the path of a dashboard page, otherwise the first page.
+/// So a link to the sign-in page cannot lead to another site.
 fn next_of(next: &str) -> &str {
     let rest = next.strip_prefix("/dashboard");
     let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));

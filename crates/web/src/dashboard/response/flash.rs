@@ -1,6 +1,6 @@
-//! The result of a form, which the page after the redirect shows. The result is stored in a cookie, and the response
-//! with that page deletes the cookie. So a reload sends no form again and shows no secret again. The result is not in
-//! the URL, so a link cannot make a page show a false result.
+//! The result of a form, which the page after the redirect shows once. The result is in a cookie, which the response
+//! with that page deletes. So a reload neither sends the form again nor shows a secret again. The result is not in the
+//! URL, so a link cannot make a page show a false result.
 
 use std::{
     collections::BTreeMap,
@@ -88,9 +88,8 @@ impl Flash {
         (path == Some(request.path())).then_some(flash)
     }
 
-    /// Returns a cookie that deletes the result if this response shows the result. This is the case if the response has
-    /// status 200 and the result is for the requested page. Otherwise returns `None`, so that a later response can show
-    /// the result.
+    /// Returns a cookie that deletes the result if this response shows it: the status is 200, and the result is for the
+    /// requested page. Otherwise returns `None`, so that a later response can show the result.
     pub(super) fn deletion(request: &HttpRequest, status: StatusCode) -> Option<Cookie<'static>> {
         let cookie = web_state(request).ok()?.result_cookie();
         let is_shown = status == StatusCode::OK && Self::read(cookie, request).is_some();

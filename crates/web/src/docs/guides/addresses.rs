@@ -2,8 +2,8 @@
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Tag};
 
-/// Replaces the example addresses in texts, code and links. Leaves the sections about a server on the reader's machine
-/// unchanged. `titles` are the texts of all headings, from which these sections are recognised.
+/// Replaces the example addresses in texts, code and links by `base_url`. Leaves sections about a server on the
+/// reader's machine unchanged. They are recognised by their headings, whose texts are in `titles`.
 pub(super) fn replace<'a>(
     events: impl Iterator<Item = Event<'a>>,
     titles: &[&str],

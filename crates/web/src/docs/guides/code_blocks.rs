@@ -88,8 +88,8 @@ struct BlockRun {
 }
 
 impl BlockRun {
-    /// Adds a block. If the block fits into the tabs of the present run, returns an empty text. Otherwise returns the
-    /// HTML of the present run, and starts a new run with the block.
+    /// Adds a block, and returns an empty text, if the block fits into the tabs of the blocks before it. Otherwise
+    /// returns the HTML of those blocks, and starts a new run with the block.
     fn push(&mut self, block: CodeBlock) -> String {
         let fits =
             |previous: &CodeBlock| previous.tab().is_some() && previous.language != block.language;
@@ -101,7 +101,7 @@ impl BlockRun {
         html
     }
 
-    /// Returns the HTML of the blocks, and starts a new run.
+    /// Returns the HTML of the blocks since the last call, and starts a new run.
     fn finish(&mut self) -> String {
         let blocks = mem::take(&mut self.blocks);
         let names: Vec<_> = blocks.iter().filter_map(CodeBlock::tab).collect();

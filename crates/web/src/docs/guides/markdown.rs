@@ -1,7 +1,7 @@
 //! Converts the Markdown of a guide to HTML.
 //!
-//! The guides are compiled into the binary, so no user can add text to them. HTML in the Markdown is dropped anyway,
-//! because the only HTML in the guides are comments, which name the file or the purpose of the code block below.
+//! Drops HTML in the Markdown. The only HTML in the guides are comments, which name the file or the purpose of the code
+//! block below. Guides are compiled into the binary, so no user can add text to them.
 
 use std::collections::HashMap;
 

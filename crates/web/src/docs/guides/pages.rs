@@ -51,8 +51,8 @@ fn files(site: &SiteAddress) -> String {
         .render(&main)
 }
 
-/// Returns each folder below `docs` once, sorted by path. Guides also link to folders that contain only folders, so
-/// these are returned without files.
+/// Returns each folder below `docs` once, sorted by path. Includes folders that contain only folders, because guides
+/// link to them too.
 fn folders() -> Vec<Folder> {
     let mut folders: BTreeMap<&'static str, Vec<&'static SourceFile>> = BTreeMap::new();
     for file in FILES {

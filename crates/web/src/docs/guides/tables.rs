@@ -7,8 +7,8 @@ use crate::docs::markup::escaped;
 
 /// Puts each table into a region that scrolls, and adds the names of the columns to the cells.
 ///
-/// The first cell of a row is the title of its card, and needs no name. In a table of two columns, the second cell
-/// needs no name either.
+/// The first cell of a row is the title of the row's card, and needs no name. In a table of two columns, the second
+/// cell needs no name either.
 pub(super) fn render(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
     let mut rendered = Vec::with_capacity(events.len());
     let mut columns: Vec<String> = Vec::new();

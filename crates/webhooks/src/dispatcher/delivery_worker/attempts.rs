@@ -1,5 +1,5 @@
 //! Starts delivery attempts and signs their requests. Takes the decrypted signing keys and open connections of a target
-//! from a cache. If they are not cached, decrypts the keys and opens new connections.
+//! from a cache, or else decrypts the keys and opens new connections.
 
 use std::{rc::Rc, time::Instant};
 

@@ -117,7 +117,7 @@ impl DeliveryWorker {
     }
 
     /// Decides the outcome of an ended attempt. The recorded end minus the recorded duration is exactly the signed
-    /// time, so that the signature can be computed again.
+    /// time, so that the owner's log of attempts can show the signature again.
     fn decide(
         &self,
         RunningAttempt { delivery, signed_at, span, .. }: &RunningAttempt,
@@ -158,8 +158,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Releases the leases of all deferred deliveries, which get no attempt now. Groups the deliveries into batches,
-    /// and passes each batch to the thread that writes to the database.
+    /// Ends the leases of all deferred deliveries, in batches, so that they return to the database without an attempt.
+    /// Passes each batch to the thread that writes to the database.
     pub(super) fn release_deferred(&mut self) {
         let (deferred, now) = (self.targets.take_to_release(), self.context.shared.clock.now());
         self.context.shared.counters.count_deferred(deferred.len());
@@ -187,10 +187,10 @@ impl DeliveryWorker {
 }
 
 /// Minimum time until a delivery is due again after a fault of this node. A random time of at most the same length is
-/// added. If the first pause of the schedule is shorter than the default, both times are shortened in proportion.
+/// added. A retry schedule with a short first pause [shortens](crate::RetrySchedule::scaled) both times.
 const LOCAL_FAULT_PAUSE: Duration = Duration::from_secs(5);
-/// Maximum difference between the due times of deliveries that one SQL statement returns to the database. Shortened in
-/// the same proportion.
+/// Maximum difference between the due times of deliveries that one SQL statement returns to the database. A retry
+/// schedule with a short first pause [shortens](crate::RetrySchedule::scaled) it.
 const RELEASE_WINDOW: Duration = Duration::from_secs(5);
 /// Minimum time between two lines in the log about faults of this node.
 const LOCAL_FAULT_LOG_PERIOD: Duration = Duration::from_mins(1);

@@ -52,9 +52,8 @@ impl AccountQueues {
     /// Returns true if the account may queue another delivery in this worker.
     ///
     /// `free` is the number of further deliveries that fit into the memory of all workers together. The limit of an
-    /// account in one worker is `free` divided by the number of workers. Each queued delivery reduces `free`, and so
-    /// the limit. Therefore a single account can use only about half of the capacity, even if it queues deliveries in
-    /// all workers.
+    /// account in one worker is `free` divided by the number of workers. Each queued delivery reduces `free`, so a
+    /// single account can use only about half of the capacity.
     pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
         self.queued(account_id) <= free / self.workers
     }
@@ -69,9 +68,9 @@ impl AccountQueues {
 
     /// Returns all full targets, or `None` if the set of full targets has not changed since the last call.
     ///
-    /// The targets of an account are no longer full when the account uses at most half of its limit and can queue
-    /// `claim_room` further deliveries. Usually this happens before its queues are empty, so that the targets stay busy
-    /// until the next claim. The targets of an account without queued deliveries are never full.
+    /// The targets of an account stop being full when the account uses at most half of its limit and can queue
+    /// `claim_room` further deliveries, or has no queued deliveries. So the next claim usually comes before its queues
+    /// are empty.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);
@@ -88,6 +87,6 @@ impl AccountQueues {
     }
 }
 
-/// Divisor that limits [`AccountQueues::claim_room`] to an eighth of the deliveries that a delivery worker holds in
+/// Divisor that limits [`AccountQueues::claim_room`] to an eighth of the deliveries that a delivery worker may hold in
 /// memory. The rest stays free for other accounts.
 const CLAIM_ROOM_DIVISOR: usize = 8;

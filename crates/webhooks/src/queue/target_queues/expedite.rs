@@ -37,12 +37,11 @@ impl TargetQueues {
         mem::take(&mut self.expedited)
     }
 
-    /// Makes deferred deliveries of a target due now, because the target has responded.
+    /// Makes up to `in_flight_per_target` deferred deliveries of a target due now, because the target has responded.
+    /// The next responses expedite the others, so an unstable target causes little work in the database.
     ///
-    /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
-    /// others. An unstable target therefore causes little work in the database. A response that closes the breaker
-    /// expedites up to [`RELEASE_BATCH_MAX`] deliveries. This node then has enough deliveries for the target, even if
-    /// other nodes claim a part of them.
+    /// A response that closes the breaker expedites up to [`RELEASE_BATCH_MAX`] deliveries. This node then has enough
+    /// deliveries for the target, even if other nodes claim a part of them.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,

@@ -60,8 +60,8 @@ impl HostSlots {
 
     /// Removes and returns the waiting targets of all hosts that may have more requests in flight.
     ///
-    /// [`release`](Self::release) returns a waiting target only at the end of a request. A target that waits because of
-    /// the limit per minute would therefore wait forever if no request to its host is in flight.
+    /// [`release`](Self::release) returns a waiting target only at the end of a request. A target that waits for the
+    /// next minute would wait forever if its host has no request in flight.
     pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
         let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
         let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();

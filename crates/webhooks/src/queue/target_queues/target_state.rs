@@ -42,10 +42,10 @@ impl TargetState {
         }
     }
 
-    /// Replaces the target, unless the present target was read later. A present target with a read time in the future
-    /// counts as older, because the clock was set back after that read. If the URL has changed, starts with a new
-    /// circuit breaker, because the receiver is another one.
+    /// Replaces the target, unless the present target was read later. If the URL has changed, starts with a new circuit
+    /// breaker, because the receiver is another one.
     pub(super) fn set_target(&mut self, target: &Arc<Target>, read_at: Timestamp, now: Timestamp) {
+        // If the present target was read in the future, the clock was set back after that read.
         if read_at < self.target_read_at && self.target_read_at <= now {
             return;
         }
@@ -84,7 +84,8 @@ impl TargetState {
     ///
     /// - always, if the target has no request in flight
     /// - never, if an untried or unresponsive target has a request in flight
-    /// - otherwise, if its requests in flight are fewer than `per_target_max` and fewer than half of the free slots
+    /// - otherwise, if its requests in flight are fewer than `per_target_max` (for a relay, [`UNANSWERED_MAX`]) and
+    ///   fewer than half of the free slots
     ///
     /// The last rule keeps some slots free if many targets begin to hang at once.
     pub(super) fn may_start(&self, free_slots: usize, per_target_max: usize) -> bool {
@@ -102,7 +103,8 @@ impl TargetState {
         self.breaker.queue_max(now, self.in_flight, per_target_max)
     }
 
-    /// Whether a requested delivery may be attempted before the next probe of the open circuit breaker.
+    /// Returns whether a delivery that the owner of the webhook requested may be attempted before the next probe of the
+    /// open circuit breaker.
     pub(super) fn may_probe(&self, delivery: &LeasedDelivery) -> bool {
         let allows = |at| self.breaker.allows_requested(at);
         self.is_idle() && delivery.requested_at.is_some_and(allows)

@@ -27,8 +27,8 @@ struct AnswerFrame {
     body: Value,
 }
 
-/// Parses an answer. Returns `None` if the frame is not an object with the string `delivery`. If this string is not a
-/// number, sets the delivery to 0, a number that no delivery has. Replaces a status outside 100 to 599 by `None`.
+/// Parses an answer. Returns `None` if the frame is not an object with the string `delivery`. A string that is no
+/// number becomes 0, a number that no delivery has. A status outside 100 to 599 becomes `None`.
 pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
     // The derived parser would take the elements of an array for the members in their order.
     let object = text.trim_start().starts_with('{').then_some(text)?;
@@ -47,8 +47,8 @@ pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
     })
 }
 
-/// Returns the value of a header `Retry-After`, which has only digits. Rounds fractions of seconds up, so that no
-/// attempt comes before the requested time.
+/// Formats the delay that an answer requests as a value of `Retry-After`, which has only digits. Rounds fractions of
+/// seconds up.
 fn whole_seconds(seconds: &Number) -> String {
     match seconds.as_f64().filter(|_| seconds.is_f64()) {
         Some(fractional) => format!("{:.0}", fractional.ceil()),

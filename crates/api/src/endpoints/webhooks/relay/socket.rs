@@ -25,7 +25,7 @@ pub(super) struct Socket {
     pub(super) connection: ConnectionRecord,
 }
 
-/// Passes deliveries to the task of the socket. The channel itself is unbounded. It stays short because the dispatcher
+/// Passes deliveries to the task of the socket. The channel is unbounded, but stays short, because the dispatcher
 /// limits the unanswered deliveries of a connection.
 struct Link(UnboundedSender<Outgoing>);
 
@@ -182,16 +182,15 @@ const SILENCE_MAX: Duration = Duration::from_mins(1);
 /// Maximum number of frames from the receiver between two pings of the server. Answers to deliveries do not count.
 const UNASKED_MAX: u32 = 1_000;
 /// Maximum length in bytes of a message, in one frame or in several. The WebSocket library has the same limit for a
-/// frame, but detects a frame that is too long only when the whole frame has arrived. The HTTP server stops reading
-/// such a frame at its limit of unprocessed input, and continues after the next ping. The connection may therefore stay
-/// open until a ping.
+/// frame. A connection with a longer frame may stay open until the next ping: the library checks only whole frames, and
+/// the HTTP server does not read the whole frame before a ping.
 const MESSAGE_BYTES_MAX: usize = 65_536;
 
 const FLOOD: &str = "too many frames that answer no delivery";
 const MALFORMED: &str = "a frame is malformed";
 const NO_ANSWER: &str = "a frame is no answer: send {\"delivery\": \"…\", \"status\": …}";
-/// Reason for closing the connection of a silent receiver, which may connect again. Clients recognise this reason by
-/// the word "silent", because reasons that forbid another connection have the same close code.
+/// Reason for closing the connection of a silent receiver, which may connect again. Clients recognise it by the word
+/// "silent", because reasons that forbid another connection have the same close code.
 const SILENT: &str = "the receiver was silent for 60 seconds";
 const TEXT_ONLY: &str = "send text frames";
 const TOO_LARGE: &str = "a message has more than 65,536 bytes: shorten the body of the answer";

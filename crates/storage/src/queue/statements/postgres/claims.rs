@@ -187,8 +187,8 @@ type ClaimedColumns = (
     Nullable<Text>,
 );
 
-/// Sorts by the arrays and not by the columns of the table. Otherwise PostgreSQL could read the whole primary key in its
-/// order: see [`Statement`].
+/// Locks deliveries in the order of the sorted array elements. With a sort by columns of the table, PostgreSQL could
+/// read the whole primary key in its order: see [`Statement`].
 pub(crate) fn lock(conn: &mut PgConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
     Statement::command(
         "/* claims.lock */ SELECT FROM unnest(?, ?) AS n (webhook_id, envelope_id)

@@ -157,7 +157,8 @@ pub(crate) fn lease(
     Ok(leased)
 }
 
-/// Returns these envelopes by id. Keeps the sealed bytes of one envelope at a time in memory.
+/// Returns the metadata and hashes of these envelopes, by id. Keeps the sealed bytes of one envelope at a time in
+/// memory.
 fn envelopes_of(
     conn: &mut SqliteConnection,
     ids: BTreeSet<&String>,

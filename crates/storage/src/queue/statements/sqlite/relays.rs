@@ -53,8 +53,8 @@ pub(crate) fn await_relay(
     Ok(())
 }
 
-/// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues. Also
-/// finds the deliveries of deleted webhooks, which the next claim deletes.
+/// Releases deliveries that wait for a relay connection, if their webhook is no longer a relay or was deleted. Visits
+/// each webhook once, so that the cost does not depend on the length of the queues.
 pub(crate) fn leave_relays(conn: &mut SqliteConnection, limit: i64) -> Result<usize, Fault> {
     let left = Statement::command(
         "/* relays.leave_relays */ WITH RECURSIVE visited (webhook_id) AS (

@@ -19,8 +19,8 @@ pub(super) fn is_available() -> bool {
     graviola::util::is_cpu_supported()
 }
 
-/// A public key in its serialised form. Each use parses the bytes again, which takes 0.2 µs. A cached parsed key with
-/// its expanded matrix would save less than 2 µs per use, but take five times the memory.
+/// A public key in its serialised form. Each use parses the bytes again, which takes 0.2 µs. A cached parsed key would
+/// save less than 2 µs per use, but take five times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PublicKey(Box<[u8; PUBLIC_KEY_LEN]>);
 
@@ -102,8 +102,8 @@ impl PrivateKey {
     }
 }
 
-/// Computes X25519. For a public key of small order, `graviola` returns an error, but this function returns zero:
-/// X-Wing accepts such keys, and the result of X25519 is zero for them.
+/// Computes X25519. Returns zero for a public key of small order, for which `graviola` returns an error: X-Wing accepts
+/// such keys, and the result of X25519 is zero for them.
 fn agree(own: &X25519Private, other: &[u8; 32]) -> Secret {
     let agreed = own.diffie_hellman(&X25519Public::from_array(other));
     agreed.map_or_else(|_| Secret::default(), |agreed| Zeroizing::new(agreed.0))

@@ -13,8 +13,8 @@ use crate::{
     dashboard::{forms::FormFault, post},
 };
 
-/// Returns the route of a form. Its handler performs the admin action of the form. Then it redirects to the tab, which
-/// confirms the action. If the form was rejected, it shows the tab with the form and the reason instead.
+/// Returns the route of a form. The handler performs the admin action, and redirects to `tab`, which confirms the
+/// action. If the form was rejected, the response is the tab with the form and the reason.
 pub(crate) fn act<P>(tab: KeyTab, perform: P) -> Route
 where
     P: AsyncFn(&ActForm, ApiKeyId) -> Result<&'static str, FormFault> + Copy + 'static,

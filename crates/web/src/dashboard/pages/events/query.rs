@@ -95,9 +95,8 @@ impl EventsQuery {
         cursor.is_none() && before.is_none() && !matches!(state, Some(DeliveryState::Pending))
     }
 
-    /// Returns the URL of the live stream of this list. The stream begins after the attempt `newest`, which is the
-    /// newest attempt on the page. Returns `None` if the list does not begin with the newest attempt, or if live
-    /// streams are turned off.
+    /// Returns the URL of the live stream of this list. The stream begins after `newest`, the newest attempt on the
+    /// page. Returns `None` if the list does not begin with the newest attempt, or if live streams are turned off.
     pub(super) fn live_stream(
         &self,
         user: &SignedInUser,
@@ -110,8 +109,8 @@ impl EventsQuery {
         is_live.then(|| format!("{}{path}/live{query}", user.base()))
     }
 
-    /// Returns the number of the newest attempt that the browser shows. `last_event_id` is the header of a browser that
-    /// opens a stream again. Returns 0 if the browser shows no attempt.
+    /// Returns the number of the newest attempt that the browser shows, or 0 if it shows none. `last_event_id` is the
+    /// header `Last-Event-ID`, which a browser sends when it opens a stream again.
     pub(crate) fn newest_shown(&self, last_event_id: Option<&str>) -> AttemptNumber {
         let number = last_event_id.unwrap_or(&self.after).parse::<i64>();
         AttemptNumber(number.unwrap_or_default())

@@ -11,8 +11,7 @@ use crate::dashboard::{
     session::SignedInUser,
 };
 
-/// Sends the selected events again, and redirects to the page that shows the result. The pages of an event and of a
-/// webhook use this function. The event log calls [`send_again`] itself.
+/// Sends the selected events again, and redirects to `page`, which shows the result.
 pub(crate) async fn send_again_and_show(
     user: &SignedInUser,
     form: &Form,
@@ -31,8 +30,8 @@ pub(crate) async fn send_again_and_show(
 /// Sends the selected events again. Each value of the field `selected` has an identity, one of its webhooks and an
 /// event, separated by spaces.
 ///
-/// Returns the result as text. The inner error contains the reasons if no event could be sent. The outer error is an
-/// error page, for example if the form is malformed.
+/// Returns the result as text. If no event could be sent, the inner error contains the reasons. The outer error is an
+/// error page, for example for a malformed form.
 pub(super) async fn send_again(
     user: &SignedInUser,
     form: &Form,
@@ -74,6 +73,6 @@ pub(super) async fn send_again(
     })
 }
 
-/// Maximum number of selected deliveries. While a live stream adds deliveries to a page, its script keeps at most this
-/// number of them. Each delivery takes about 100 bytes of a form, and a form has at most 16 KiB.
+/// Maximum number of deliveries that a form can select. A form has at most 16 KiB, and each delivery takes about 100
+/// bytes. The script of a live stream keeps at most this number of deliveries on the page.
 pub(super) const SELECTED_MAX: usize = 150;

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use sealpost_domain::AttemptNumber;
 
-/// The attempts of a log that the browser already shows. The number of the newest attempt does not suffice as the
-/// position: several nodes record attempts at the same time, so an attempt can appear in the log after an attempt with
-/// a greater number.
+/// The attempts of a log that the browser already shows. The number of the newest attempt is not enough: several nodes
+/// record attempts at the same time, so an attempt can appear in the log after an attempt with a greater number.
 pub(super) struct StreamPosition {
     /// The newest attempt that the browser has.
     newest: AttemptNumber,
@@ -28,11 +27,11 @@ impl StreamPosition {
         self.newest
     }
 
-    /// Updates the position after a poll that has read the attempts `read`. Returns those attempts that the browser
-    /// does not have yet. `end` is the number at which the poll stopped; `None` if the poll read the whole log.
+    /// Updates the position after a poll that has read the attempts `read`. Returns those of them that are new for the
+    /// browser. `end` is the number at which the poll stopped; `None` if the poll read the whole log.
     ///
-    /// A poll reads one page of attempts. After the deletion of a webhook, its attempts are no longer on the page, so
-    /// the poll reads further back than the previous one. Attempts before the previous `end` are therefore not new.
+    /// A poll reads one page of attempts. After the deletion of a webhook, the page has older attempts instead of the
+    /// attempts of this webhook. Attempts up to the `end` of the previous poll are therefore not new.
     pub(super) fn advance(
         &mut self,
         read: BTreeSet<AttemptNumber>,

@@ -97,7 +97,7 @@ enum Change {
 }
 
 impl Change {
-    /// Makes the change. Returns its result for the page to which the browser is redirected. `page` is the path of the
+    /// Makes the change. Returns the result for the page to which the browser is redirected. `page` is the path of the
     /// webhook's page, and `filtered` is this path with the filter of the deliveries.
     async fn perform(
         self,
