@@ -21,7 +21,7 @@ use crate::{
     },
     rows::{
         columns,
-        envelope::{self, MetaRow},
+        envelope::{self, HashedMetaRow, MetaRow},
         idempotency::{IdempotencyRow, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
         session::SessionRow,
@@ -142,27 +142,22 @@ pub(super) fn find_idempotent_sends(
     conn: &mut SqliteConnection,
     keys: &[(ApiKeyId, IdempotencyKey)],
 ) -> Result<Vec<IdempotentSendRow>, Fault> {
-    let mut found = Vec::with_capacity(keys.len());
+    type Record = (String, String, Vec<u8>, String, i64, Option<String>, Option<String>);
+    let mut found = Vec::new();
     for (caller, key) in keys {
-        let row = k::table
-            .find((caller.to_string(), key.as_str()))
-            .left_join(e::table)
-            .filter(k::results.is_not_null().or(e::id.is_not_null()))
-            .select((
-                k::api_key_id,
-                k::idempotency_key,
-                k::fingerprint,
-                k::created_at,
-                k::state,
-                k::results,
-                (MetaRow::SELECTION, e::sealed).nullable(),
-            ))
-            .first::<IdempotentSendRow>(conn);
-        let Some(mut row) = row.optional()? else { continue };
-        if let Some((_, bytes)) = &mut row.6 {
-            *bytes = envelope::hash(bytes);
+        let record = k::table.find((caller.to_string(), key.as_str())).first::<Record>(conn);
+        let Some(record) = record.optional()? else { continue };
+        let (caller, key, fingerprint, envelope, at, state, results) = record;
+        // A statement of its own, because the compiler takes seconds to check a join with these columns.
+        let envelope = e::table
+            .filter(e::id.eq(envelope))
+            .select((MetaRow::SELECTION, e::sealed))
+            .first::<HashedMetaRow>(conn)
+            .optional()?
+            .map(|(meta, sealed)| (meta, envelope::hash(&sealed)));
+        if results.is_some() || envelope.is_some() {
+            found.push((caller, key, fingerprint, at, state, results, envelope));
         }
-        found.push(row);
     }
     Ok(found)
 }
