@@ -177,7 +177,7 @@ pub(crate) struct RestoreArgs {
     /// Do not check the key-encryption keys; the server starts only after the key file of the backup is in place
     #[arg(long)]
     pub(crate) without_keys: bool,
-    /// File from `sealpost backup`, or the database file of a stopped server, whose log beside it is applied
+    /// File from `sealpost backup`, or the database file of a stopped server; a write-ahead log beside it is applied
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }
@@ -207,7 +207,7 @@ pub(crate) enum KekCommand {
     Shares(SharesArgs),
 }
 
-/// The numbers of shares.
+/// The number of shares of a new quorum, and the number that is needed together.
 #[derive(Args)]
 pub(crate) struct SharesArgs {
     /// Number of shares that are needed together

@@ -40,7 +40,7 @@ impl Fault {
         Self::new(format!("{}: {}", message.into(), with_causes(&*source.into())))
     }
 
-    /// Creates a failure from an error with advice in its text. Appends the causes.
+    /// Creates a failure with the text of an error, which already contains advice. Appends the causes of the error.
     pub(crate) fn of(error: &dyn Error) -> Self {
         Self::new(with_causes(error))
     }

@@ -60,8 +60,8 @@ pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
     Ok(filter)
 }
 
-/// Returns false for an item that is probably a mistyped level, such as `inof`. [`EnvFilter`] would take this word for
-/// the target of log lines, and the log would be empty.
+/// Returns false for an item that is probably a mistyped level, such as `inof`. [`EnvFilter`] would take it for a
+/// target (the origin of a log line, such as a crate). The log would then be empty, because no line has this target.
 fn has_effect(item: &str) -> bool {
     match item.split_once(['=', '[']) {
         Some((target, _)) => !target.contains(char::is_whitespace),
@@ -72,7 +72,7 @@ fn has_effect(item: &str) -> bool {
     }
 }
 
-/// The first words of targets that a filter may name without a level.
+/// Beginnings of the targets (origins of log lines, such as crates) that a filter may name without a level.
 const TARGETS: [&str; 9] =
     ["access", "actix", "awc", "h2", "hickory", "mio", "rustls", "sealpost", "ureq"];
 

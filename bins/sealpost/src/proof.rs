@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 
 use crate::{cli::VerifyProofArgs, fault::Fault, receiver::bounded, terminal};
 
-/// The content of a valid proof.
+/// The report on a valid proof.
 #[derive(Serialize)]
 struct Report {
     valid: bool,
     log: String,
-    /// The number of the entry.
+    /// The number of the proven entry.
     index: u64,
     /// The number of entries in the log.
     size: u64,

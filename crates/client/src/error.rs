@@ -91,7 +91,7 @@ pub struct ProblemDocument {
     pub field: Option<String>,
     /// The id of the request in the service's log.
     pub request_id: Option<String>,
-    /// All other members, such as `unmet` and `checks`.
+    /// All other members of the body, such as `unmet`: the badge thresholds that the key does not meet.
     #[serde(flatten)]
     pub members: Map<String, Value>,
 }

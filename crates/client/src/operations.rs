@@ -22,7 +22,7 @@ pub use mailbox::*;
 pub use sending::*;
 pub use webhooks::*;
 
-/// Parses the state of an envelope. A state that is newer than this client counts as [`ReceiptState::Sent`], because
+/// Parses the state of an envelope. A state that is newer than this client is read as [`ReceiptState::Sent`], because
 /// the envelope is stored.
 fn state<'de, S: From<ReceiptState>, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
     let name = String::deserialize(deserializer)?;

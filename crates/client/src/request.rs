@@ -54,13 +54,13 @@ pub(crate) fn random_idempotency_key() -> Result<String, ClientError> {
 pub(crate) const LOG: &str = "/log/";
 /// The path of the WebSocket that receives events.
 pub(crate) const RELAY: &str = "/v1/webhooks/relay";
-/// The path before the number of a status list.
+/// The path before the number of a list of revoked badges.
 pub(crate) const STATUS_LISTS: &str = "/v1/status/";
 
 /// An account and its login secret. The client logs in when it needs a session, and again when the session ends.
 #[derive(Clone)]
 pub struct Login {
-    /// The account.
+    /// Id of the account.
     pub account_id: AccountId,
     /// The login secret of the account. Debug output omits it.
     pub login_secret: Zeroizing<String>,

@@ -18,8 +18,8 @@ use crate::{
 pub struct RetryPolicy {
     /// Maximum number of tries, including the first.
     pub tries: u32,
-    /// Pause after the first try. Each later pause is twice as long. A random part of up to one half is then
-    /// subtracted.
+    /// Pause after the first try. Each further pause is twice as long as the one before. A random part of up to one
+    /// half is then subtracted, so that clients do not all retry at the same time.
     pub first_pause: Duration,
     /// Maximum pause if the response has no `Retry-After`.
     pub pause_max: Duration,
@@ -74,7 +74,7 @@ impl RetryPolicy {
     }
 }
 
-/// Returns true if another try may succeed, and does no harm if the service has processed this try.
+/// Returns true if another try may succeed, and does no harm even if the service has already processed the request.
 fn may_repeat(error: &ClientError, is_send: bool) -> bool {
     match error {
         ClientError::Unreachable { path, may_have_been_processed, .. } => {
@@ -113,7 +113,7 @@ fn is_repeatable(path: &str, is_send: bool) -> bool {
         || path.starts_with(LOG)
 }
 
-/// Returns a random time between half of `pause` and `pause`.
+/// Returns a random time between half of `pause` and `pause`, so that clients do not all retry at the same time.
 fn jittered(pause: Duration) -> Duration {
     let mut random = [0; 1];
     // If the random source fails, the pause is not shortened.

@@ -12,7 +12,7 @@ pub enum TextFault {
     /// The text is too short or too long. Contains the valid numbers of characters, such as `1 to 100`.
     #[error("must have {0} characters")]
     Length(&'static str),
-    /// All characters of the text are invisible. A space does not count as invisible.
+    /// All characters of the text are invisible. A space is treated as visible.
     #[error("must have a visible character; add a letter or a digit")]
     NothingVisible,
     /// The text contains this character, which changes the direction of text or separates lines.

@@ -27,7 +27,7 @@ pub struct EnterpriseTerms {
     pub per_day: u32,
     /// Maximum number of messages per UTC month.
     pub per_month: u32,
-    /// Maximum number of messages per second. A burst of one second is allowed.
+    /// Maximum number of messages per second. The messages of one second may arrive at the same instant.
     pub per_second: u32,
     /// True if messages above the monthly limit are admitted and recorded. Otherwise they are refused.
     pub allow_overage: bool,

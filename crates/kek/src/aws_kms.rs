@@ -19,7 +19,7 @@ pub(crate) struct AwsKms {
     /// The ARN of the key.
     pub(crate) key: String,
     pub(crate) region: String,
-    /// The scheme and the authority of the service.
+    /// The scheme and the authority of the service's URL.
     pub(crate) endpoint: String,
     /// The file with the credentials, in the format of `~/.aws/credentials`. The file is read for each call, so that
     /// another program can renew temporary credentials.
@@ -126,8 +126,8 @@ impl AwsKms {
     }
 }
 
-/// Returns the value of a member in the first profile of a credentials file. Members of later profiles do not count,
-/// because a session token is valid only with the keys of its own profile.
+/// Returns the value of a member in the first profile of a credentials file. Ignores members of later profiles, because
+/// a session token is valid only with the keys of its own profile.
 fn member_of_first_profile<'text>(text: &'text str, name: &str) -> Option<&'text str> {
     let mut profiles = 0;
     let first = text.lines().take_while(|line| {

@@ -2,7 +2,7 @@
 //!
 //! The command gets `wrap` or `unwrap` as its last argument. It reads the key or the wrapped key in base64 from
 //! standard input, and writes the result in base64 to standard output. Exit status 77 (`EX_NOPERM`) means that the use
-//! of the key is refused. Any other failure counts as temporary.
+//! of the key is refused. Any other failure is treated as temporary.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -161,7 +161,7 @@ fn end(child: &mut Child) {
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of the output of the command in bytes.
 const OUTPUT_BYTES_MAX: usize = 16_384;
-/// Time between two checks whether the command has ended, after it has closed its output.
+/// Time between two checks whether a command that has closed its output has also ended.
 const POLL_PERIOD: Duration = Duration::from_millis(2);
 /// Exit status of a command that refuses the use of the key: `EX_NOPERM` of sysexits.h.
 const REFUSED: i32 = 77;

@@ -31,7 +31,7 @@ pub enum ProviderName {
     Exec(Vec<String>),
     /// An AES key of a hardware security module.
     Pkcs11(Pkcs11),
-    /// A key that is split into shares.
+    /// A wrapping key that is split by Shamir's secret sharing.
     Quorum(Quorum),
     /// A key of the transit engine of Vault or `OpenBao`.
     Vault(Vault),
@@ -54,7 +54,7 @@ pub enum NameFault {
     /// The text after `pkcs11:` is no absolute path, or a parameter is missing or unknown.
     #[error("give pkcs11:/PATH/LIBRARY.so?token=LABEL&key=LABEL&pin_file=FILE")]
     Pkcs11,
-    /// The text after `quorum:` is not the id of a quorum.
+    /// The text after `quorum:` is not the id of a split wrapping key.
     #[error("give the quorum:ID that `sealpost kek shares` has printed")]
     Quorum,
     /// No provider has this name.
@@ -166,7 +166,7 @@ fn parse_vault(text: &str) -> Result<ProviderName, NameFault> {
     }
 }
 
-/// Returns the values of the parameters with these names. `None` if the query has another parameter.
+/// Returns the values of the query parameters `names`. `None` if the query has a parameter with another name.
 fn parameters<const N: usize>(query: &str, names: [&str; N]) -> Option<[Option<String>; N]> {
     let mut values = names.map(|_| None);
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
@@ -196,7 +196,7 @@ fn address_of(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Returns the domain of the endpoints of a region.
+/// Returns the domain of the AWS endpoints of a region.
 fn suffix(region: &str) -> &'static str {
     if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
 }

@@ -30,7 +30,7 @@ pub struct Pkcs11 {
     pub(crate) pin_file: PathBuf,
 }
 
-/// The reason why a call failed.
+/// The reason why a call of the PKCS #11 library failed.
 enum Fault {
     Module(Error),
     Refused(String),

@@ -13,11 +13,12 @@ use zeroize::Zeroizing;
 
 use crate::key_of;
 
-/// Identifies a wrapping key: the first bytes of the key's hash. The id is public.
+/// Public id of a split wrapping key: the first bytes of the key's hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuorumId([u8; ID_LEN]);
 
-/// A share of a wrapping key. As text: `ks_` and hexadecimal digits, with a checksum.
+/// A share of a wrapping key: one part of a key that is split by Shamir's secret sharing. As text: `ks_` and
+/// hexadecimal digits, with a checksum.
 #[derive(Clone)]
 pub struct Share {
     quorum: QuorumId,
@@ -27,7 +28,8 @@ pub struct Share {
     point: Zeroizing<Vec<u8>>,
 }
 
-/// A wrapping key that a process computes from shares. All clones use the same set of shares.
+/// A wrapping key that a process computes from shares, the parts of the split key. All clones use the same set of
+/// shares.
 #[derive(Clone)]
 pub struct Quorum {
     id: QuorumId,
@@ -36,12 +38,12 @@ pub struct Quorum {
 
 enum State {
     /// The newest shares, grouped by the threshold in each share. All genuine shares have the same threshold, so forged
-    /// shares with another threshold do not replace them.
+    /// shares with another threshold do not displace genuine ones.
     Collecting(BTreeMap<u8, Vec<Share>>),
     Complete(Zeroizing<[u8; KEY_LEN]>),
 }
 
-/// The number of shares that a process has, and the number that it needs.
+/// The number of shares of the split key that a process has, and the number that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Number of different shares that the process has.
@@ -50,7 +52,7 @@ pub struct Progress {
     pub needed: usize,
 }
 
-/// The reason why a share is not accepted.
+/// The reason why a share of a split key is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShareFault {
     /// The text is malformed, or its checksum or its threshold is wrong.
@@ -80,13 +82,13 @@ pub fn split(threshold: u8, count: u8) -> Result<(QuorumId, Vec<Share>), WalletE
 }
 
 impl Quorum {
-    /// Returns a quorum without shares.
+    /// Creates the split key with this id. No share is known yet.
     pub fn new(id: QuorumId) -> Self {
         Self { id, state: Arc::new(Mutex::new(State::Collecting(BTreeMap::new()))) }
     }
 
     /// Adds a share, and returns the number of shares so far. Computes the key as soon as a combination of the shares
-    /// gives the key. A repeated share counts once. Shares after the computation are ignored.
+    /// gives the key. A repeated share is counted once. Shares after the computation are ignored.
     ///
     /// Fails with [`ShareFault::Other`] if the share belongs to another quorum. Fails with [`ShareFault::Forged`] if
     /// there are enough shares but no combination gives the key; further genuine shares can still give the key.
@@ -130,8 +132,8 @@ impl Quorum {
     }
 }
 
-/// Computes the key from all `chosen` shares and as many of the `others` as the threshold requires. Tries every
-/// combination of the `others`. `None` if no combination gives the key of the quorum `wanted`.
+/// Computes the key from all `chosen` shares, and from as many `others` as the threshold requires in addition. Tries
+/// every combination of the `others`. `None` if no combination gives the key of the quorum `wanted`.
 fn recover(
     wanted: QuorumId,
     chosen: &[&Share],
@@ -272,8 +274,8 @@ const SUM_LEN: usize = 4;
 /// byte of the key, and the checksum.
 const SHARE_LEN: usize = 1 + ID_LEN + 1 + KEY_LEN + SUM_LEN;
 const NONCE_LEN: usize = 12;
-/// Maximum number of kept shares with the same threshold; more only if the threshold is larger. Limits the work for
-/// each new share to at most 462 combinations.
+/// Maximum number of shares in memory with the same threshold. A larger threshold raises this maximum. Limits the work
+/// for each new share to at most 462 combinations.
 const KEPT_MAX: usize = 12;
 const ID_LABEL: &[u8] = b"sealpost quorum";
 

@@ -13,7 +13,7 @@ use crate::key_service::{KeyService, secret_text};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vault {
     pub(crate) service: KeyService,
-    /// The scheme and the authority, such as `https://vault.example.com:8200`.
+    /// The scheme and the authority of the URL, such as `https://vault.example.com:8200`.
     pub(crate) address: String,
     /// The path of the engine, such as `transit`.
     pub(crate) mount: String,

@@ -1,5 +1,5 @@
-//! Admits or refuses requests and messages. A request counts against the limits per minute and per day, a message
-//! against the limits per second and per month.
+//! Admits or refuses requests and messages. Requests are limited per minute and per day, messages per second and per
+//! month.
 
 use std::time::Duration;
 
@@ -44,8 +44,8 @@ pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result
 /// - with [`Refusal::MonthlyLimitExceeded`] if only the limit per month is exceeded
 ///
 /// Call [`admit_request`] first, which counts the request that contains the message. If the message is refused, its
-/// request must not count either. Therefore call both functions with a copy of the usage, and keep the copy only if
-/// both succeed.
+/// request must not be counted either. Therefore call both functions with a copy of the usage, and keep the copy only
+/// if both succeed.
 pub fn admit_message(
     terms: &Terms,
     usage: &mut Usage,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{Terms, window::Span};
 
-/// Used and remaining units of the limits per minute, day and month.
+/// Used and remaining requests per minute and per day, and messages per month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[schemars(rename = "Report")]
 pub struct UsageReport {
@@ -18,7 +18,7 @@ pub struct UsageReport {
     pub month: WindowReport,
 }
 
-/// Used and remaining units of one limit in its current time window.
+/// Used and remaining requests or messages of one limit in its current time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WindowReport {
     /// Maximum number of requests or messages in the window.

@@ -12,8 +12,8 @@ pub struct Terms {
     pub per_day: u32,
     /// Messages per UTC month: the monthly allowance.
     pub per_month: u32,
-    /// Messages per second, with a burst of one second. Values above one million count as one
-    /// million.
+    /// Messages per second. The messages of one second may arrive at the same instant. Values above one million are
+    /// treated as one million.
     pub per_second: u32,
     /// Policy for messages beyond the allowance.
     pub overage: OveragePolicy,

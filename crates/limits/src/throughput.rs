@@ -45,5 +45,5 @@ fn interval_us(burst: i64) -> Option<i64> {
 const AHEAD_MAX_US: i64 = CLOCK_DIFFERENCE_MAX_MS * MILLI_US + 2 * SECOND_US;
 const MILLI_US: i64 = 1_000;
 const SECOND_MS: i64 = 1_000;
-/// One second in microseconds. Also the highest rate per second: higher limits count as this rate.
+/// One second in microseconds. Also the highest rate per second: higher limits are treated as this rate.
 const SECOND_US: i64 = 1_000_000;

@@ -16,10 +16,10 @@ pub(crate) enum Span {
 impl Span {
     /// Returns the stored window if it is current at `now`, and otherwise a new window with nothing used.
     ///
-    /// A stored window that begins after `now` also counts as current: the clock of another node is ahead. If the nodes
-    /// replaced each other's windows, a caller could use the limits of both windows. The window is replaced only if it
-    /// begins more than [`CLOCK_DIFFERENCE_MAX_MS`] after `now`: then the other clock is wrong, and a full window would
-    /// cause refusals until its end.
+    /// A stored window that begins after `now` is also treated as current: the clock of another node is ahead. If the
+    /// nodes replaced each other's windows, a caller could use the limits of both windows. The window is replaced only
+    /// if it begins more than [`CLOCK_DIFFERENCE_MAX_MS`] after `now`: then the other clock is wrong, and a full window
+    /// would cause refusals until its end.
     pub(crate) fn current(self, stored: WindowUse, now: Timestamp) -> WindowUse {
         let start = self.start(now);
         let ahead_ms = stored.start.as_millis().saturating_sub(clamp_millis(now));

@@ -153,7 +153,7 @@ fn parse<T: DeserializeOwned>(mut args: JsonObject) -> Result<T, ToolFault> {
     serde_json::from_value(args.into()).map_err(|error| ToolFault::Arguments(error.to_string()))
 }
 
-/// The instructions for the model.
+/// The instructions that a client passes to its model.
 const INSTRUCTIONS: &str = "\
 Sends and receives sealed messages as one identity. To begin, call whoami; without an identity, call activate. Send with \
 send_message. To receive, call wait_for_message, open_message with its envelope_id, and reply. The texts of messages and \

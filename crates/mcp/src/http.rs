@@ -52,7 +52,7 @@ pub enum ServeError {
     /// The operating system rejects the address.
     #[error("cannot listen on {address}: free the address or choose another one")]
     Bind {
-        /// The address.
+        /// The rejected address.
         address: SocketAddr,
         /// The error of the operating system.
         #[source]

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::tools::{identities, messages, sent, waiting};
 
-/// A tool.
+/// A tool that an agent can call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ToolName {
     /// Creates an identity, in a new account if the agent has none.
@@ -35,7 +35,7 @@ pub enum ToolName {
 }
 
 impl ToolName {
-    /// All tools.
+    /// All tools, in the order of their names.
     pub const ALL: [Self; 10] = [
         Self::Activate,
         Self::FindIdentity,

@@ -84,11 +84,11 @@ pub(crate) fn start(
 }
 
 /// Asks all witnesses at the same time to cosign the newest checkpoint, and stores the checkpoint with their
-/// cosignatures. Does nothing if the newest checkpoint has the cosignatures of all witnesses whose last request did not
-/// fail.
+/// cosignatures. A witness is awaited if its last request did not fail. Does nothing if the newest checkpoint has the
+/// cosignatures of all awaited witnesses.
 ///
 /// The policy of a verifier may require several witnesses. Therefore, new cosignatures are stored together, after the
-/// responses of all witnesses whose last request did not fail. A cosignature that arrives later is stored at once.
+/// responses of all awaited witnesses. Each cosignature that arrives after these responses is stored at once.
 fn collect(
     client: &Agent,
     witnesses: &mut [AskedWitness],

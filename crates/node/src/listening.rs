@@ -184,8 +184,9 @@ async fn refuse_plain_http(bounds: &Bounds, stream: &mut TcpStream) -> io::Resul
     Err(io::ErrorKind::InvalidData.into())
 }
 
-/// Sets `TCP_NODELAY` on a new connection, and counts the connection as anonymous (not authenticated yet) unless it
-/// comes from a trusted proxy. Returns the address of the client, and the `Membership` of an anonymous connection.
+/// Sets `TCP_NODELAY` on a new connection, and adds it to the set of anonymous connections (not authenticated yet)
+/// unless it comes from a trusted proxy. Returns the address of the client, and the `Membership` of an anonymous
+/// connection.
 fn admit(
     bounds: &Bounds,
     stream: &TcpStream,

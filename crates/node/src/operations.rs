@@ -52,8 +52,8 @@ fn paths(state: &OperationsState) -> String {
     format!("{PATHS}{console}")
 }
 
-/// Reports whether the process works. Responds with status 503 only if a restart of the process is necessary. Threads
-/// that end during an orderly stop do not count as failed.
+/// Reports whether the process works. Responds with status 503 only if a restart of the process is necessary. The end
+/// of a thread during an orderly stop is no failure.
 async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
     if state.node.is_whole() {
         HttpResponse::Ok().body("ok\n")

@@ -1,5 +1,5 @@
-//! Queries and further actions of operators: lists, governance, assessments, invites, the audit trail, recovery, and
-//! re-encryption.
+//! Queries and actions that only operators perform: lists, governance, assessments, invites, the audit trail, recovery,
+//! and re-encryption.
 
 pub(crate) mod assessments;
 pub(crate) mod audit;

@@ -79,7 +79,7 @@ impl Sending {
         self.with_committer(|committer| committer.is_some_and(Committer::is_alive))
     }
 
-    /// Returns true if the committer runs, or if it was stopped.
+    /// Returns true if the committer runs, or if it was stopped. False means that its thread has crashed.
     pub(crate) fn is_alive(&self) -> bool {
         self.with_committer(|committer| committer.is_none_or(Committer::is_alive))
     }
@@ -93,7 +93,7 @@ impl Sending {
     }
 
     /// Commits a command in the next batch. If the command is refused because the session has ended or a key is
-    /// inactive, removes their cached data. Caches a refusal by a rate limit per minute or day.
+    /// inactive, removes this session or key from the cache. Caches a refusal by a rate limit per minute or day.
     async fn commit(&self, command: Command) -> Result<Decided, Error> {
         self.commit_group(command.into()).await?.pop().ok_or(Error::Lost)
     }

@@ -149,14 +149,14 @@ pub struct SentArgs {
     /// Only envelopes before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<Timestamp>,
-    /// Number of envelopes
+    /// Largest number of envelopes
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: u32,
     #[command(flatten)]
     pub(crate) call: CallArgs,
 }
 
-/// An envelope of the API key.
+/// The envelope that a command works on.
 #[derive(Debug, Args)]
 pub struct EnvelopeArgs {
     /// Id of the envelope

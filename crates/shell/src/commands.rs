@@ -1,4 +1,4 @@
-//! Runs the commands.
+//! Runs the commands that call a service.
 
 mod keys;
 mod login;

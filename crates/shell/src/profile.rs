@@ -133,8 +133,8 @@ impl ProfileFile {
         }
     }
 
-    /// Removes the file if it is empty. Keeps a file with secrets: the replacement can fail after it has written the
-    /// file, and then the file is the only copy.
+    /// Removes the file after a failed [`create`](Self::create), if it is empty. A file with secrets stays: if `create`
+    /// fails after it has written the secrets, the file is the only copy.
     fn remove_if_empty(&self) {
         if fs::metadata(&self.0).is_ok_and(|file| file.len() == 0) {
             drop(fs::remove_file(&self.0));

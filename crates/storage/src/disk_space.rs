@@ -11,7 +11,7 @@ use crate::{
     rows::columns,
 };
 
-/// Returns the free bytes of the disk that contains `file`. Space that is reserved for root does not count.
+/// Returns the free bytes of the disk that contains `file`, without the space that is reserved for root.
 pub(crate) fn free_bytes(file: &Path) -> Result<u64, rustix::io::Errno> {
     let disk = rustix::fs::statvfs(file)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))

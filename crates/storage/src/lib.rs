@@ -32,7 +32,7 @@
 //! | `rows` | the types of rows, each with a column list |
 //! | `records` | accounts, keys, webhooks, envelopes, badges, governance and audit |
 //! | `send` | the send path: admission facts (the rows that a send is decided on), batch statements, idempotency keys |
-//! | `queue` | the delivery queue: claims, leases, outcomes, expedited and repeated deliveries |
+//! | `queue` | the delivery queue: claims, leases, outcomes, and making deliveries due again |
 //! | `housekeeping` | retention, daily counts, deletion of the rows of deleted webhooks |
 //! | `moving` | moving of an embedded database into PostgreSQL |
 //! | `kek_rotation` | encrypting stored secrets again under a new key-encryption key |
@@ -56,7 +56,8 @@
 //! - [`Database::write`] repeats a transaction that a deadlock ends, up to three attempts in total. To prevent
 //!   deadlocks on PostgreSQL, transactions lock several rows of one table in the order of their primary keys, and rows
 //!   of different tables in this order:
-//!   1. advisory locks of the audit trail, the transparency log and the issuer keys; the turn of a housekeeping task
+//!   1. advisory locks of the audit trail, the transparency log and the issuer keys; the right to run a
+//!      housekeeping task
 //!   2. accounts
 //!   3. usage rows: the lock of a key for its sends, its changes, and the owner's changes of its webhooks
 //!   4. the advisory lock of badges; keys, handles, policies

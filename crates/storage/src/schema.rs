@@ -106,8 +106,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// A view of the table `usage`. On PostgreSQL, the view reads few row versions, even while an open snapshot keeps
-    /// all old versions.
+    /// The usage row of each API key: a view of the table `usage`. On PostgreSQL, the view reads few row versions, even
+    /// while an open snapshot keeps all old versions.
     current_usage (api_key_id) {
         api_key_id -> Text,
         minute_start -> BigInt,

@@ -6,25 +6,26 @@ use thiserror::Error;
 
 use crate::{hash::TreeHash, tile::parse_decimal};
 
-/// The state of a log. `Display` writes the text of a note, without signatures.
+/// The state of a transparency log: its name, its size and its root hash. `Display` writes the text of a signed note,
+/// without signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The name of the log, a URL without its scheme.
     pub origin: String,
-    /// The number of entries.
+    /// The number of entries in the log.
     pub size: u64,
-    /// The root hash of the tree.
+    /// The root hash of the log's tree.
     pub root: TreeHash,
 }
 
-/// The reason why a text is no checkpoint.
+/// The error for a text that is not a checkpoint.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("no checkpoint: its first three lines are the origin, the size and the root hash")]
 pub struct CheckpointFault;
 
 impl Checkpoint {
-    /// Reads the text of a note. Ignores further lines, which logs may add. Rejects an origin with a control character,
-    /// which could control a terminal that shows the origin.
+    /// Parses the text of a signed note. Ignores further lines, which logs may add. Rejects an origin with a control
+    /// character, because this character could control a terminal that shows the origin.
     pub fn parse(text: &str) -> Result<Self, CheckpointFault> {
         let mut lines = text.split('\n');
         let mut next = || lines.next().filter(|line| !line.is_empty()).ok_or(CheckpointFault);

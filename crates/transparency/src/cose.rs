@@ -15,7 +15,8 @@ use crate::{
     tile::PATH_MAX,
 };
 
-/// A [`Statement`] with the inclusion proof of its entry, signed by the log.
+/// A text about an object, such as a key (a [`Statement`]), with the proof that the log includes its entry. Signed by
+/// the log.
 ///
 /// The signature covers the root hash of the tree and the protected header. RFC 9942 leaves the size of the tree
 /// unsigned. Therefore the protected header has a parameter with the text of the checkpoint, which includes the size.
@@ -24,14 +25,14 @@ pub struct CoseReceipt {
     /// The statement, from the header parameter `sealpost.statement`. The signature does not cover this parameter, but
     /// the inclusion proof does.
     pub statement: Statement,
-    /// The number of the entry.
+    /// The number of the statement's entry in the log.
     pub index: u64,
     /// The name of the log, the number of entries, and the root hash.
     pub checkpoint: Checkpoint,
     signed: CoseSign1,
 }
 
-/// The reason why bytes are no receipt.
+/// The reason why bytes are not a COSE receipt.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("no COSE receipt of a sealpost log: {0}")]
 pub struct CoseFault(&'static str);
@@ -99,7 +100,7 @@ impl CoseReceipt {
         Ok(Self { statement: entry.statement, index, checkpoint, signed })
     }
 
-    /// Returns the key of `logs` that has signed the receipt. `None` if there is none.
+    /// Returns the key of `logs` that has signed the receipt. `None` if none of these keys has signed it.
     pub fn signer<'a>(&self, logs: &'a [VerifierKey]) -> Option<&'a VerifierKey> {
         logs.iter().find(|log| self.is_signed_by(log))
     }

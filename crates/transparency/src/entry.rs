@@ -16,22 +16,23 @@ use crate::{
     tile::{PATH_MAX, parse_decimal},
 };
 
-/// An entry of the log. `Display` is the text of the entry. The hash of this text is a leaf of the tree.
+/// An entry of the transparency log: the hash of a [`Statement`], with its kind and time. `Display` writes the text of
+/// the entry. The hash of this text is a leaf of the log's tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The subject of the statement, such as `key`.
+    /// The kind of object that the statement describes, such as `key`.
     pub kind: String,
     /// The time at which the entry was appended, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// The hash of salt and statement.
+    /// SHA-256 of a fixed prefix, the salt and the text of the statement.
     pub commitment: [u8; 32],
 }
 
-/// A statement with its salt: all data from which its [`Entry`] is computed. `Display` is the
-/// [`extra`](crate::LogProof::extra) data of a proof file.
+/// A text about an object, such as a key, with all data from which its [`Entry`] in the log is computed. `Display`
+/// writes the [`extra`](crate::LogProof::extra) data of a proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// The subject of the statement, such as `key`.
+    /// The kind of object that the statement describes, such as `key`.
     pub kind: String,
     /// The time at which the entry was appended, in milliseconds since the Unix epoch.
     pub at_ms: u64,
@@ -39,24 +40,24 @@ pub struct Statement {
     pub salt: [u8; 32],
     /// The text of the statement. Each line has a name and a value, such as `status active`.
     pub text: String,
-    /// The envelope that a proof is about. Only statements of the kind `envelopes` have one. The commitment covers it
-    /// only through `text`, which contains the root hash of a tree that includes the envelope.
+    /// The envelope that a proof is about. Only statements of the kind `envelopes` have one. The commitment covers the
+    /// envelope only through `text`, which contains the root hash of a tree that includes the envelope.
     pub envelope: Option<EnvelopePlace>,
 }
 
-/// A statement, and the place of its entry in the tree of a checkpoint.
+/// A statement, with the proof that the tree of a checkpoint includes its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProvenEntry {
     /// The statement.
     pub statement: Statement,
-    /// The number of the entry.
+    /// The number of the statement's entry in the log.
     pub index: u64,
-    /// The inclusion proof.
+    /// The hashes of the inclusion proof.
     pub hashes: Vec<TreeHash>,
 }
 
 impl Statement {
-    /// Returns the entry of the statement.
+    /// Computes the entry of this statement in the log.
     pub fn entry(&self) -> Entry {
         let commitment = Sha256::new()
             .chain_update(b"sealpost/log/v1/commitment\n")
@@ -97,7 +98,7 @@ impl Statement {
 }
 
 impl Entry {
-    /// Returns the hash of the entry in the tree.
+    /// Returns the hash of the entry, which is a leaf of the log's tree.
     pub fn hash(&self) -> TreeHash {
         TreeHash::of_leaf(self.to_string().as_bytes())
     }

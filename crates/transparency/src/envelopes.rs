@@ -21,7 +21,7 @@ pub struct EnvelopePlace {
     pub text: String,
     /// The number of the leaf in this tree, from 0.
     pub index: u64,
-    /// The inclusion proof.
+    /// The hashes of the inclusion proof in this tree.
     pub hashes: Vec<TreeHash>,
 }
 

@@ -35,18 +35,18 @@ pub enum EvidenceFault {
     /// An entry has another number than the first statement requires, or its statement contradicts the first statement.
     #[error("the entry that the evidence names '{0}' does not belong to it")]
     Foreign(String),
-    /// The policy refuses the checkpoint, or an entry is not in its tree.
+    /// The policy refuses the checkpoint, or the tree of the checkpoint does not include one of the entries.
     #[error(transparent)]
     Refused(#[from] Refused),
 }
 
 impl Evidence {
-    /// The kind of the first statement.
+    /// The kind of the first statement in an evidence file.
     pub const KIND: &'static str = "evidence";
-    /// The first line of the file.
+    /// The first line of an evidence file.
     pub const FIRST_LINE: &'static str = "sealpost-evidence/v1";
 
-    /// Reads a file, without verification. Accepts only files that `Display` could have written.
+    /// Parses an evidence file, without verification. Accepts only files that `Display` could have written.
     pub fn parse(text: &str) -> Result<Self, EvidenceFault> {
         let form = EvidenceFault::Form;
         if text.len() > BYTES_MAX {

@@ -1,11 +1,11 @@
-//! The hashes of the tree (RFC 6962, section 2.1).
+//! The hashes of the log's Merkle tree (RFC 6962, section 2.1).
 
 use std::fmt;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 
-/// A SHA-256 hash in the tree. `Display` is its base64 form.
+/// A SHA-256 hash in the Merkle tree. `Display` is its base64 form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TreeHash(pub [u8; 32]);
 
@@ -15,7 +15,7 @@ impl TreeHash {
         Self(Sha256::digest([]).into())
     }
 
-    /// Returns the hash of an entry.
+    /// Returns the hash of an entry, which is a leaf of the tree.
     pub fn of_leaf(entry: &[u8]) -> Self {
         Self(Sha256::new().chain_update([0]).chain_update(entry).finalize().into())
     }

@@ -8,7 +8,7 @@ use ml_dsa::{KeyInit as _, MlDsa44, Verifier as _};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// The kind of signatures of a key.
+/// The kind of signature that a key makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignatureType {
     /// An Ed25519 signature with a time, by a witness.

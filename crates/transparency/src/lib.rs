@@ -11,8 +11,9 @@
 //! - [`Policy`]: the logs and witnesses that a verifier trusts (tlog-policy)
 //! - [`AddCheckpoint`] and [`WitnessKey`]: the request and the key of a witness, which cosigns checkpoints
 //!   (tlog-witness)
-//! - [`Entry`], [`Statement`] and [`EnvelopePlace`]: the entries of this log, which contain no names of accounts or
-//!   keys
+//! - [`Entry`]: an entry of this log, which contains no names of accounts or keys
+//! - [`Statement`]: the text about an object, such as a key, from which an entry is computed
+//! - [`EnvelopePlace`]: the place of an envelope among all envelopes of a statement
 //!
 //! ```
 //! use sealpost_transparency::{TileTree, TreeHash, verify_inclusion};

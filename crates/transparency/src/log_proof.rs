@@ -17,9 +17,9 @@ pub struct LogProof {
     /// The text of the [`Statement`](crate::Statement) from which a verifier computes the entry. The signatures do not
     /// cover this text. The text is proven only if the tree includes the computed entry.
     pub extra: Vec<u8>,
-    /// The number of the entry.
+    /// The number of the entry in the log.
     pub index: u64,
-    /// The inclusion proof.
+    /// The hashes of the inclusion proof.
     pub hashes: Vec<TreeHash>,
     /// The checkpoint with its signatures.
     pub checkpoint: Note,

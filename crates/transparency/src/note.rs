@@ -10,7 +10,7 @@ use crate::{
     key::{VerifierKey, is_name},
 };
 
-/// A text with signatures. `Display` is the whole note.
+/// A signed note: a text with the signatures of logs and witnesses. `Display` writes the whole note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     text: String,

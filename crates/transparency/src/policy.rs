@@ -43,7 +43,7 @@ enum Quorum {
 struct Member {
     name: String,
     kind: MemberKind,
-    /// The smallest number of cosigning witnesses that satisfies this member. 1 for a witness.
+    /// The smallest number of witnesses whose cosignatures satisfy this line; 1 for a single witness.
     least: usize,
 }
 

@@ -7,8 +7,8 @@ use crate::{
     tile::{Tile, complete_root},
 };
 
-/// A tree of `size` entries, whose hashes are in tiles. Fetches each tile at most once. The methods fail if a tile
-/// cannot be fetched or has too few hashes.
+/// The Merkle tree of a log with `size` entries. The hashes of the tree are in stored tiles. Fetches each tile at most
+/// once. The methods fail if a tile cannot be fetched or has too few hashes.
 pub struct TileTree<F> {
     size: u64,
     fetch: F,
@@ -20,7 +20,8 @@ where
     F: FnMut(Tile) -> Result<Vec<TreeHash>, E>,
     E: From<String>,
 {
-    /// Creates the tree. `fetch` returns the hashes of a tile. Hashes beyond the width of the tile are ignored.
+    /// Creates the tree of `size` entries. `fetch` returns the hashes of a tile. Hashes beyond the width of the tile
+    /// are ignored.
     pub fn new(size: u64, fetch: F) -> Self {
         Self { size, fetch, tiles: BTreeMap::new() }
     }
@@ -30,7 +31,7 @@ where
         self.size
     }
 
-    /// Returns the root hash.
+    /// Returns the root hash of the tree.
     pub fn root(&mut self) -> Result<TreeHash, E> {
         if self.size == 0 {
             return Ok(TreeHash::of_empty_tree());
@@ -157,7 +158,8 @@ where
     }
 }
 
-/// Returns the largest power of two that is smaller than `length`. `length` must be at least 2.
+/// Returns the number of entries in the left subtree of a tree with `length` entries: the largest power of two that is
+/// smaller than `length`. `length` must be at least 2.
 fn split(length: u64) -> u64 {
     1 << (length - 1).ilog2()
 }

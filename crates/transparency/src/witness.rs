@@ -65,7 +65,7 @@ enum WitnessSecret {
 }
 
 impl AddCheckpoint {
-    /// Reads the body of a request. Verifies no signature and no proof.
+    /// Parses the body of a request. Verifies no signature and no proof.
     pub fn parse(body: &str) -> Result<Self, WitnessRefusal> {
         let form = WitnessRefusal::Form;
         let (head, note) = body.split_once("\n\n").ok_or(form("the body has no empty line"))?;

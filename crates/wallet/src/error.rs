@@ -28,7 +28,7 @@ pub enum WalletError {
     /// A key could not be derived, or a MAC or a password hash could not be computed.
     #[error("key derivation failed")]
     NotDerivable,
-    /// A credential cannot be serialized as JSON, or a position is outside its status list.
+    /// A credential cannot be serialized as JSON, or the position of a badge is outside its list of revoked badges.
     #[error("the value cannot be encoded")]
     NotEncodable,
     /// The hash, the metadata, the signature, the sender or the recipient of the envelope is wrong. The error does not

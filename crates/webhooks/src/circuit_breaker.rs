@@ -17,8 +17,7 @@ pub(crate) enum BreakerTransition {
     Opened,
 }
 
-/// The health of a target, judged by its responses to recent attempts. Responses of any status count, also of status
-/// 500.
+/// The health of a target, judged by recent attempts. A response of any status is a sign of health, even status 500.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
@@ -227,7 +226,7 @@ impl OpenState {
 const PROBE_PAUSE: Duration = Duration::from_secs(5);
 /// Minimum time until a delivery that returned to the database without an attempt is due again.
 const DEFERRAL_MIN: Duration = Duration::from_secs(30);
-/// Average response time from which a target counts as slow.
+/// Average response time from which a target is slow.
 const SLOW_RESPONSE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The reasons for which an attempt could not be made: faults of this node, and relays without a connection. The
-//! receiver has no part in them, so they do not count against its webhook.
+//! receiver has no part in them, so such an attempt does not affect its webhook.
 
 use std::{error::Error, io, net::UdpSocket};
 

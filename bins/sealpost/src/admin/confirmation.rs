@@ -10,7 +10,7 @@ use crate::{
 
 /// A command that destroys data.
 struct Destruction {
-    /// The word that the operator types.
+    /// The word that the operator types to confirm the command, such as `close`.
     verb: &'static str,
     subject: String,
     /// The effects of the command, and the data that stays.

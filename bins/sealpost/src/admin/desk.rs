@@ -48,9 +48,9 @@ impl Desk {
         Ok(Self { operator, database, settings, clock })
     }
 
-    /// Reads the key-encryption keys, and attaches them to the database, which authenticates some rows (such as API
-    /// tokens) with [tags](sealpost_domain::ports::RowAuthenticator). Returns `None` if no keys are given or found. A
-    /// command that writes such a row then fails.
+    /// Reads the key-encryption keys, and attaches them to the database, which needs them to authenticate some rows,
+    /// such as API tokens, with [tags](sealpost_domain::ports::RowAuthenticator). Returns `None` if no keys are given
+    /// or found: a command that writes such a row then fails.
     pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<Option<Arc<Keyring>>, Fault> {
         let settings = KeySettings::try_from(keks)?;
         let KeySettings { file, text, provider, .. } = &settings;

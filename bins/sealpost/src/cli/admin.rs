@@ -20,7 +20,7 @@ use crate::settings::{DatabaseArgs, KekArgs};
 pub(crate) struct AdminArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Print one JSON object; lists but `audit list` print one object per line
+    /// Print one JSON object; lists, except `audit list`, print one object per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -95,7 +95,7 @@ pub(crate) enum Noun {
 pub(crate) enum AuditCommand {
     /// Show the newest entries of the audit trail, oldest of them first
     List {
-        /// Show the first entries with a higher number instead of the newest; 0 starts at the first entry
+        /// Show the first entries with a number above N instead of the newest; 0 starts at the first entry
         #[arg(long, value_name = "N")]
         after: Option<u64>,
         /// Largest number of entries, at most 10,000
@@ -105,8 +105,8 @@ pub(crate) enum AuditCommand {
     },
     /// Verify the hash chain; fails if an entry was changed, removed or inserted
     ///
-    /// Compares the trail with the whole transparency log, which has each entry two seconds after the action, and the
-    /// log with the checkpoint in the data folder.
+    /// Compares the trail with the transparency log, which gets each entry of the trail within two seconds. Compares
+    /// the log with the checkpoint in the data folder.
     Verify,
 }
 
@@ -152,7 +152,7 @@ pub(crate) enum LogCommand {
     /// End the transparency log and begin one with another name
     ///
     /// Needed if the database was restored from a backup, so that it lacks entries of the signed log. Servers may run.
-    /// They append all statements again, except those about envelopes.
+    /// They append everything about keys, badges and the audit trail to the new log, but nothing about envelopes.
     Restart {
         #[command(flatten)]
         confirmation: Confirmation,

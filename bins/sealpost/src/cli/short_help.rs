@@ -16,7 +16,7 @@ pub(super) fn shorten(command: Command) -> Command {
     })
 }
 
-/// Returns the flag that shows all arguments of a command, such as `sealpost serve`.
+/// Returns the flag with which a command, such as `sealpost serve`, shows the help on all its arguments.
 pub(crate) fn help_flag(command: &str) -> &'static str {
     let name = command.strip_prefix("sealpost ").unwrap_or_default();
     if COMMANDS.contains(&name) { "--help-all" } else { "--help" }

@@ -71,7 +71,8 @@ static IS_CUT: AtomicBool = AtomicBool::new(false);
 /// Lines that were lost, or not written to their end, since the last report.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// Maximum time in which a part of a line waits for the reader. Must be less than a second.
+/// Maximum time in which a part of a line waits for the reader. Must be less than a second, because [`accepts`] uses
+/// only its fraction of a second.
 const WAIT_MAX: Duration = Duration::from_millis(500);
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Maximum number of bytes in one part of a line. A writable pipe accepts at least 4,096 bytes (`PIPE_BUF`, pipe(7)): a

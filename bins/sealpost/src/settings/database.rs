@@ -85,7 +85,7 @@ impl From<&DatabaseArgs> for DatabaseSettings {
     }
 }
 
-/// Returns the location of the journal. The word `off`, in upper or lower case, is no file.
+/// Returns the location of the journal. The word `off`, in upper or lower case, turns the journal off.
 fn journal_location(given: Option<&Path>) -> JournalLocation {
     match given {
         None => JournalLocation::DataFolder,

@@ -40,7 +40,7 @@ pub(crate) struct ProviderArgs {
 }
 
 impl ProviderArgs {
-    /// Adds the values of these arguments to `keys`, which contain the source of the keys.
+    /// Adds the values of these arguments to `keys`, the settings that already contain the source of the keys.
     pub(crate) fn settings(&self, keys: KeySettings) -> KeySettings {
         let Self { recheck, grace, wait } = self;
         KeySettings { recheck: recheck.0, grace: grace.0, wait: *wait, ..keys }

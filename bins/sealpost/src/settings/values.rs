@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use sealpost_node::settings::base_url::BaseUrl;
 
-/// Parses a count from 1 to 1,000,000.
+/// Parses a whole number from 1 to 1,000,000.
 pub(super) fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=1_000_000) => Ok(number),

@@ -98,12 +98,13 @@ pub struct RefusalReason {
     pub code: String,
     /// The reason, and the fix.
     pub detail: String,
-    /// All other members, such as `unmet` and `checks`.
+    /// All other members of the JSON object, such as `unmet`: the badge thresholds that the key does not meet.
     #[serde(flatten)]
     pub members: Map<String, Value>,
 }
 
-/// The result of a verification. The details are `None` if the credential is not a badge of this service.
+/// The result of a verification. All fields except `valid` and `status` are `None` if the credential is not a badge of
+/// this service.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VerifiedBadge {
     /// True if the badge is valid.
@@ -136,7 +137,7 @@ pub struct ComplianceReport {
     pub refusals: Vec<RefusalReason>,
 }
 
-/// The result of one check.
+/// The result of one compliance check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ComplianceCheck {
     /// Name of the check.
@@ -147,7 +148,7 @@ pub struct ComplianceCheck {
     pub valid_until: Option<Timestamp>,
     /// True if the jurisdiction requires this check.
     pub required: bool,
-    /// Names of the attestations that satisfy the check.
+    /// Names of the attestations (recorded checks) that satisfy the check. One valid attestation is enough.
     pub any_of: Vec<String>,
 }
 

@@ -56,7 +56,7 @@ impl Webhooks {
         self.update(webhook_id, &changes).await
     }
 
-    /// Resumes a paused webhook. The service sends the kept deliveries at once.
+    /// Resumes a paused webhook. The service sends the waiting deliveries at once.
     pub async fn resume(&self, webhook_id: WebhookId) -> Result<UpdatedWebhook, ClientError> {
         let changes = WebhookChanges { paused: Some(false), ..WebhookChanges::default() };
         self.update(webhook_id, &changes).await

@@ -143,8 +143,8 @@ fn broken(fault: impl fmt::Display) -> ClientError {
 const FRAME_BYTES_MAX: usize = 256 * 1024;
 /// Maximum number of characters of a response body that are sent.
 const EXCERPT_MAX: usize = 1024;
-/// Time without a frame from the service after which the connection counts as lost. The service pings every 20 seconds.
-/// Also the maximum time to send a response.
+/// Time without a frame from the service after which the connection is treated as lost. The service pings every 20
+/// seconds. Also the maximum time to send a response.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
 /// Maximum time that the service may take to confirm the end of a connection.
 const CLOSE_MAX: Duration = Duration::from_millis(500);

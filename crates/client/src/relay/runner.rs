@@ -32,7 +32,7 @@ pub enum RelayState<'a> {
     Connected,
     /// The connection ended, or could not be opened. The relay connects again after `pause`.
     Interrupted {
-        /// The reason.
+        /// The reason why there is no connection.
         error: &'a ClientError,
         /// The time until the next try.
         pause: Duration,
@@ -114,8 +114,8 @@ impl Relay {
         }
     }
 
-    /// Counts a failure, and returns the pause before the next try. Returns `None` if the relay must end, because
-    /// another try cannot succeed.
+    /// Records a failure of the connection, and returns the pause before the next try. Returns `None` if the relay must
+    /// end, because another try cannot succeed.
     fn pause(&self, history: &mut ConnectionHistory, error: &ClientError) -> Option<Duration> {
         let retry = &self.client.transport.retry;
         history.failed(is_policy_close(error));
@@ -148,8 +148,8 @@ struct ConnectionHistory {
     pause: Duration,
     /// Number of failures in a row. Starts again at 0 after a connection that lasted longer than the pause before it.
     failures: u32,
-    /// Number of `failures` in which the service closed the connection with code 1008. A close because the receiver was
-    /// silent does not count.
+    /// Number of `failures` in which the service closed the connection with code 1008. Excludes closes because the
+    /// receiver was silent.
     policy_closes: u32,
 }
 
@@ -159,7 +159,7 @@ impl ConnectionHistory {
         self.connected_at = Some(Instant::now());
     }
 
-    /// Counts a failure. If the last connection lasted longer than the pause before it, resets the counters first.
+    /// Records a failure. If the last connection lasted longer than the pause before it, sets the counters to 0 first.
     fn failed(&mut self, is_policy: bool) {
         let connected_at = self.connected_at.take();
         if connected_at.is_some_and(|connected_at| connected_at.elapsed() > self.pause) {

@@ -5,21 +5,21 @@ use serde::Serialize;
 
 use crate::{ApiKeyId, AssessmentId, Score, Timestamp, named_enum::named_enum};
 
-/// The four metrics of one assessment, each from 0 to 1. Higher is better for all but `drift`.
+/// The four metrics of an API key in one assessment, each from 0 to 1. Higher is better for all but `drift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct AssessmentMetrics {
-    /// The clarity, from 0 to 1.
+    /// The clarity of the API key as its assessor measured it, from 0 to 1.
     pub clarity: Score,
-    /// The coherence, from 0 to 1.
+    /// The coherence of the API key as its assessor measured it, from 0 to 1.
     pub coherence: Score,
-    /// The confidence, from 0 to 1.
+    /// The confidence in the API key as its assessor measured it, from 0 to 1.
     pub confidence: Score,
-    /// The drift, from 0 to 1. Lower is better.
+    /// The drift of the API key as its assessor measured it, from 0 to 1. Lower is better.
     pub drift: Score,
 }
 
-/// A rating of an API key by a person or a system. Badges depend on it. A stored assessment is never changed: only the
-/// newest assessment of a key counts, so a new one corrects it.
+/// A rating of an API key by a person or a system. Badges depend on the newest assessment of the key. A stored
+/// assessment is never changed: a new one corrects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
     /// Public id of the assessment, with the prefix `asmt_`.
@@ -130,8 +130,8 @@ pub enum BadgeDenial {
     Thresholds(Vec<UnmetThreshold>),
 }
 
-/// Checks whether an API key meets all badge thresholds. `found` are the metrics of its newest assessment; `None`, if
-/// the key was never assessed, meets no threshold.
+/// Checks whether an API key meets all badge thresholds. `found` are the metrics of its newest assessment. `None` means
+/// that the key was never assessed, and meets no threshold.
 ///
 /// If drift exceeds its hard limit, the error contains only drift. Otherwise the error lists all unmet thresholds.
 pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
@@ -147,7 +147,7 @@ pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDe
 }
 
 /// Returns all badge thresholds that an API key does not meet, in the order of [`AssessmentMetric::ALL`]. `found` are
-/// the metrics of its newest assessment; `None`, if the key was never assessed, meets no threshold.
+/// the metrics of its newest assessment. `None` means that the key was never assessed, and meets no threshold.
 pub fn unmet_thresholds(found: Option<&AssessmentMetrics>) -> Vec<UnmetThreshold> {
     let unmet = AssessmentMetric::ALL.into_iter().filter_map(|metric| {
         let (value, bound) = (found.map(|metrics| metric.score(metrics)), metric.threshold());

@@ -19,7 +19,7 @@ pub struct Badge {
     /// The jurisdiction whose compliance circuit (set of checks) the key passed, and the version of the circuits file.
     /// `None` if the request named no jurisdiction.
     pub compliance: Option<(Jurisdiction, u32)>,
-    /// Position of the badge in the public status lists.
+    /// Position of the badge in the public lists of revoked badges.
     pub position: StatusPosition,
     /// Start of the badge's validity.
     pub issued_at: Timestamp,
@@ -87,7 +87,7 @@ impl StatusPosition {
         self.0
     }
 
-    /// Returns the number of the status list, counted from 1.
+    /// Returns the number of the status list that contains the badge, counted from 1.
     pub const fn list(self) -> u64 {
         self.0 / Self::LIST_LEN + 1
     }

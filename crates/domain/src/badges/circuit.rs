@@ -59,7 +59,7 @@ impl CheckName {
 }
 
 /// An operator's statement that an API key passed or failed a check. A stored attestation is never changed: for each
-/// key and check, only the newest attestation counts.
+/// key and check, only the newest attestation is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attestation {
     /// Public id of the attestation, with the prefix `att_`.
@@ -106,7 +106,7 @@ pub struct ComplianceCheck {
     pub any_of: Vec<CheckName>,
     /// Whether the circuit passes only if this check passes.
     pub required: bool,
-    /// Maximum age of an attestation. `None` if an attestation of any age counts.
+    /// Maximum age of an attestation. `None` if an attestation of any age is accepted.
     pub valid_for: Option<Duration>,
 }
 

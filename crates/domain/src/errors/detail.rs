@@ -81,8 +81,8 @@ pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
 }
 
 /// Returns the kind of id that the request should contain, as a noun phrase, for the error about an id of another kind.
-/// `code` is the error code for an unknown id. `field` is the name of the request field, or `None` for the id of the
-/// caller's own key.
+/// `code` is the error code that an unknown id would get. `field` is the name of the request field, or `None` for the
+/// id of the caller's own key.
 pub(super) fn expected_id(code: Code, field: Option<&str>) -> &'static str {
     match (code, field) {
         (Code::EnvelopeNotFound, _) => "the id of an envelope (env_)",

@@ -137,7 +137,7 @@ pub enum Refusal {
     MonthlyLimitExceeded {
         /// Number of messages per month in the plan.
         limit: u32,
-        /// The way to a larger allowance.
+        /// The advice to the caller on how to send more messages per month.
         advice: AllowanceAdvice,
         /// Time until the next UTC month begins.
         retry_after: Duration,
@@ -278,7 +278,7 @@ pub enum Refusal {
     #[error("the service cannot process this request now and stored nothing; try again")]
     Unavailable,
     /// The webhook has no event with this id to send again: the event is not stored, belongs to another key, or is of a
-    /// kind that the webhook does not name.
+    /// kind to which the webhook does not subscribe.
     #[error(
         "this API key has no stored event with this id, or the webhook does not name its kind in events; use an event of a kind that the webhook names"
     )]
@@ -292,7 +292,7 @@ pub enum Refusal {
     WrongId {
         /// The kind of the given text, as a noun phrase.
         given: &'static str,
-        /// The error code for an unknown id in the same place.
+        /// The error code that an unknown id in the same field would get.
         code: Code,
         /// Name of the request field. `None` if the refusal of an unknown id names no field.
         field: Option<&'static str>,
@@ -300,8 +300,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Adds the URL of the sales contact to a [`MonthlyLimitExceeded`](Self::MonthlyLimitExceeded) that advises to ask
-    /// for a larger allowance.
+    /// Adds the URL of the sales contact, if this is a [`MonthlyLimitExceeded`](Self::MonthlyLimitExceeded) that
+    /// advises the caller to ask the operator.
     pub fn name_sales_contact(&mut self, url: &str) {
         if let Self::MonthlyLimitExceeded { advice: AllowanceAdvice::Ask { contact }, .. } = self {
             *contact = Some(url.to_owned());

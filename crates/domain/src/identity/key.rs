@@ -115,7 +115,7 @@ pub struct ApiKey {
 /// keys of the identity derive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnedKey {
-    /// The key.
+    /// Id of the API key.
     pub id: ApiKeyId,
     /// The account that owns the key. A key never moves to another account.
     pub account_id: AccountId,

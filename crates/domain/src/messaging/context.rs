@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::{EnvelopeId, FormatFault};
 
-/// The context of an envelope. All members are optional. The sender has sent or received the envelope `reply_to`.
+/// The context of an envelope. All members are optional. `reply_to` is always an envelope that the sender has sent or
+/// received.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct MessageContext {
     /// The thread of the message; null if the sender gave none.

@@ -94,8 +94,8 @@ pub enum RecipientFault {
 }
 
 impl Recipient {
-    /// Parses the `to` field. Recognises a DID in upper and lower case, with surrounding white space, and with a
-    /// percent-encoded colon.
+    /// Parses the `to` field. Refuses a DID with [`RecipientFault::RawDid`], also in upper case, with surrounding white
+    /// space, or with a percent-encoded colon.
     pub fn parse(text: &str) -> Result<Self, RecipientFault> {
         let bare = text.trim().to_ascii_lowercase();
         if bare.starts_with("did:") || bare.starts_with("did%3a") {

@@ -63,8 +63,8 @@ pub struct DeletedRows {
     pub daily_counts: u64,
     /// Number of deleted contacts (keys to which a key of the account has sent).
     pub contacts: u64,
-    /// Number of deleted statements of the transparency log about the keys and badges of the account. The entries of
-    /// the log stay.
+    /// Number of deleted statements: texts about the keys and badges of the account. The hashes of these texts stay in
+    /// the transparency log.
     pub log_statements: u64,
 }
 

@@ -11,9 +11,9 @@ use crate::{
 
 /// The queue of deliveries in the database. A dispatcher leases deliveries and records their outcomes.
 pub trait Outbox: Send + Sync {
-    /// Leases up to `claim.limit` deliveries that are due at `claim.now` and not leased. An expired lease does not
-    /// count. Deletes due deliveries whose webhook or event is no longer stored. The envelope of a deleted delivery can
-    /// then [bounce](crate::UnopenedEnvelope::bounce_reason): its sender gets an event.
+    /// Leases up to `claim.limit` deliveries that are due at `claim.now` and have no unexpired lease. Deletes due
+    /// deliveries whose webhook or event is no longer stored. The envelope of a deleted delivery can then
+    /// [bounce](crate::UnopenedEnvelope::bounce_reason): its sender gets an event.
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records the outcomes of attempts. Ignores an outcome if its lease is no longer valid, so a stalled worker cannot
@@ -28,8 +28,8 @@ pub trait Outbox: Send + Sync {
         failing_max: Duration,
     ) -> Result<(), StoreError>;
 
-    /// Records outcomes that [`record_outcomes`](Self::record_outcomes) cannot record: changes the deliveries, but
-    /// neither the log of attempts nor the health of webhooks.
+    /// Records outcomes after [`record_outcomes`](Self::record_outcomes) has failed repeatedly. Changes the deliveries,
+    /// but neither the log of attempts nor the health of webhooks.
     fn record_unlogged(&self, results: &[AttemptResult]) -> Result<(), StoreError>;
 
     /// Releases the leases that this node still holds on the given deliveries, and makes these deliveries due at

@@ -30,7 +30,7 @@ pub struct SentQuery {
 pub struct SentList {
     /// The envelopes, newest first.
     pub envelopes: Vec<SentEnvelope>,
-    /// The position after this page; `None` on the last page.
+    /// The value of [`below`](SentQuery::below) for the next page; `None` on the last page.
     pub next: Option<EnvelopeId>,
 }
 
@@ -47,7 +47,7 @@ pub struct SentEnvelope {
     pub context: MessageContext,
     /// The data that determines the state of the envelope.
     pub facts: ReceiptFacts,
-    /// The part of the state that the recipient shows.
+    /// The part of the state that the recipient shows to the sender.
     pub receipts: ReceiptPolicy,
 }
 

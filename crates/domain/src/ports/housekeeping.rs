@@ -1,4 +1,4 @@
-//! The work of housekeeping, and the nodes that share it.
+//! The tasks of housekeeping, such as the deletion of expired rows, and the nodes that share these tasks.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,26 +19,27 @@ pub struct HousekeepingTurn<'a> {
     pub now: Timestamp,
     /// Duration of the turn. No other node may run the task for this time.
     pub held_for: Duration,
-    /// Maximum change of the task's stored time in this turn. The task deletes only rows that have expired at its
-    /// stored time, which follows the clocks slowly, so that a wrong clock does not delete many rows too early.
+    /// Maximum change of the task's stored time in this turn. The database stores a time for each task, and the task
+    /// deletes only rows that have expired at this time. The stored time follows the clocks slowly, so that a wrong
+    /// clock does not delete many rows too early.
     pub pace: Duration,
 }
 
-/// A table with rows that housekeeping adds to the daily counts.
+/// A table whose rows housekeeping sums up in the daily counts: messages and delivered events per API key and day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountedTable {
-    /// The envelopes. Each counts for its sender and for its recipient.
+    /// The envelopes. Each is counted as sent by its sender and as received by its recipient.
     Envelopes,
-    /// The attempts. Each success counts as a delivered event of the key that owns the webhook.
+    /// The attempts. Each success is counted as a delivered event of the key that owns the webhook.
     Attempts,
 }
 
-/// The next rows of a table that are not in the daily counts yet, summed by day.
+/// The next rows of a table that the daily counts do not include yet, summed by day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UncountedRows {
     /// The table of the rows.
     pub table: CountedTable,
-    /// Id of the row before these rows, which is already counted. `None` if no row of the table was counted yet.
+    /// Id of the last row that the daily counts include. `None` if the daily counts include no row of the table yet.
     pub after: Option<String>,
     /// Id of the last of the rows.
     pub last: String,
@@ -51,14 +52,14 @@ pub struct UncountedRows {
 }
 
 impl UncountedRows {
-    /// Adds an envelope that was sent on this day.
+    /// Counts an envelope that was sent on this day.
     pub fn add_envelope(&mut self, sender: ApiKeyId, recipient: ApiKeyId, day: Timestamp) {
         let none = DailyCount { day, sent: 0, received: 0, delivered: 0 };
         add_count(&mut self.keys, sender, DailyCount { sent: 1, ..none });
         add_count(&mut self.keys, recipient, DailyCount { received: 1, ..none });
     }
 
-    /// Adds the rows `next`, which directly follow these rows in the same table.
+    /// Adds the counts of `next`: the rows that directly follow these rows in the same table.
     pub fn add(&mut self, next: Self) {
         self.last = next.last;
         self.number = self.number.saturating_add(next.number);
@@ -93,7 +94,7 @@ fn add_count(counts: &mut DailyCounts, key: ApiKeyId, count: DailyCount) {
     counts.entry((key, count.day)).and_modify(|sum| sum.add(&count)).or_insert(count);
 }
 
-/// Daily counts by API key and start of the day.
+/// Numbers of sent envelopes, received envelopes and delivered events, by API key and start of the day.
 pub type DailyCounts = BTreeMap<(ApiKeyId, Timestamp), DailyCount>;
 
 /// Rows that housekeeping deletes by a time in the row.

@@ -1,11 +1,11 @@
-//! The port for the revocation journal: a file outside the database that repeats revocations after a backup of the
-//! database is restored. It contains [acts](JournaledAct).
+//! The port for the revocation journal: a file outside the database. After an older backup of the database is restored,
+//! the revocations in the journal are repeated: see [`JournaledAct`].
 
 use std::fmt;
 
 use crate::{AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId, Timestamp};
 
-/// An act of the revocation journal: a revocation or a similar change that a restored backup would undo.
+/// A change in the revocation journal: a revocation or a similar change that the restore of an older backup would undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournaledAct {
     /// An account was closed permanently.
@@ -30,8 +30,8 @@ pub enum JournaledAct {
 }
 
 impl JournaledAct {
-    /// Returns true if the act only takes rights away. Such an act is safe to repeat, so the journal records it even if
-    /// it is unknown whether its commit took effect.
+    /// Returns true if the change only takes rights away. Repeating such a change is safe, so the journal records the
+    /// change even if the result of its commit is unknown.
     pub fn only_revokes(&self) -> bool {
         match self {
             Self::AccountClosed(_)
@@ -46,19 +46,19 @@ impl JournaledAct {
     }
 }
 
-/// Records [acts](JournaledAct) outside the database. If the recording fails, the transaction of the acts still
-/// succeeds, and the journal tries again later.
+/// Records changes outside the database: see [`JournaledAct`]. If the recording fails, the transaction of the changes
+/// still succeeds, and the journal tries again later.
 pub trait RevocationJournal: fmt::Debug + Send + Sync {
-    /// Returns the name under which the database stores the mark of this journal: a counter that each transaction with
-    /// acts raises. If the mark in the database is lower than the newest mark in the journal, the database is an older
-    /// backup. `None` if acts are recorded without marks.
+    /// Returns the name of this journal's counter in the database. Each transaction with recorded changes raises the
+    /// counter, and the journal records the new value as the mark. If the counter is lower than the newest mark, the
+    /// database is an older backup. `None` if the journal has no counter.
     fn name(&self) -> Option<String>;
 
-    /// Appends the acts of one transaction.
+    /// Appends the changes of one transaction.
     ///
-    /// - `mark`: the [mark](Self::name) that the transaction has stored in the database. `None` if it stored none, or
-    ///   if it is unknown whether its commit took effect.
-    /// - `server_time`: the time of the database server before the commit, which orders the acts of several journals.
-    ///   `None` if the database has no server.
+    /// - `mark`: the value of the [counter](Self::name) that the transaction has stored in the database. `None` if the
+    ///   transaction stored none, or if the result of its commit is unknown.
+    /// - `server_time`: the time of the database server before the commit, which orders the changes of several
+    ///   journals. `None` if the database has no server.
     fn append(&self, mark: Option<u64>, server_time: Option<Timestamp>, acts: &[JournaledAct]);
 }

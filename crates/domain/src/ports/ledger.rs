@@ -40,7 +40,7 @@ impl FactsQuery {
 /// The facts: all rows that decide whether the sends of a batch are admitted. Missing rows have no entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AdmissionFacts {
-    /// Sessions and API tokens of the callers, including expired ones. An API token has the fields of a session.
+    /// Sessions and API tokens of the callers, including expired ones. An API token is represented as a session.
     pub sessions: HashMap<TokenHash, Session>,
     /// API keys of callers and recipients.
     pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
@@ -106,8 +106,7 @@ pub struct WriteSet {
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// The hashes of `envelopes`, 32 bytes each. The transparency log gets them together, as one
-    /// [statement](super::StatementKind).
+    /// The hashes of `envelopes`, 32 bytes each. One entry of the transparency log will cover all of them.
     pub leaves: Vec<u8>,
     /// Deliveries to insert with a lease of this node. The dispatcher of this node attempts them next.
     pub leased: Vec<LeasedDelivery>,

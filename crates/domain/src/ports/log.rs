@@ -4,7 +4,7 @@
 use crate::{IssuerKeyId, Timestamp, named_enum::named_enum};
 
 named_enum! {
-    /// The kind of object that a statement of the log describes.
+    /// The kind of object that a statement describes. A statement is a text whose hash is in the transparency log.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum StatementKind {
         /// An entry of the audit trail and its hash.
@@ -18,10 +18,10 @@ named_enum! {
     }
 }
 
-/// A statement that is not in the log yet.
+/// A statement (a text about an object, such as a key) that has no entry in the transparency log yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingStatement {
-    /// The id of the statement's row.
+    /// Id of the statement's database row.
     pub id: i64,
     /// The kind of the statement, as named by [`StatementKind`].
     pub kind: String,
@@ -31,7 +31,8 @@ pub struct PendingStatement {
     pub leaves: Vec<u8>,
 }
 
-/// A statement of the log, with all data from which its entry is computed.
+/// A statement (a text about an object, such as a key), with all data from which its entry in the transparency log is
+/// computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedStatement {
     /// The number of the statement's entry in the log.
@@ -45,20 +46,21 @@ pub struct LoggedStatement {
     pub text: String,
 }
 
-/// An entry to append to the log.
+/// An entry to append to the transparency log. It contains the hash of a statement: a text about an object, such as a
+/// key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLogEntry {
-    /// The id of the statement's row. `None` if the statement is not stored.
+    /// Id of the statement's database row. `None` if the statement is not stored.
     pub statement: Option<i64>,
-    /// The number of the entry.
+    /// The number of the entry in the log.
     pub number: u64,
     /// The random bytes that are hashed with the statement, so that a guess of the statement cannot be tested against
     /// the entry.
     pub salt: [u8; 32],
-    /// The bytes of the entry.
+    /// The published bytes of the entry.
     pub entry: Vec<u8>,
-    /// For a statement about envelopes: the new content of its row, into which other statements are merged. Otherwise
-    /// `None`.
+    /// For a statement about envelopes: the new content of its row, after other statements were merged into it.
+    /// Otherwise `None`.
     pub list: Option<EnvelopeList>,
 }
 
@@ -73,7 +75,7 @@ pub struct EnvelopeList {
     pub replaced: Vec<i64>,
 }
 
-/// A stored tile: up to 256 hashes of one level of the tree.
+/// A stored tile of the transparency log: up to 256 hashes of one level of its Merkle tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredTile {
     /// The level of the tile: its hashes are nodes of the tree at the height `8 * level`, counted from the leaves.
@@ -84,7 +86,7 @@ pub struct StoredTile {
     pub hashes: Vec<u8>,
 }
 
-/// The state of the log.
+/// The current state of the transparency log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogHead {
     /// The name of the log: a URL without its scheme. A log that an operator restarts gets another name.

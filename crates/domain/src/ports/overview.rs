@@ -38,7 +38,7 @@ pub struct AccountOverview {
 pub struct KeyFilter {
     /// The account that owns the key.
     pub account: Option<AccountId>,
-    /// The displayed handle of the key.
+    /// The handle that the API shows for the key.
     pub handle: Option<Handle>,
     /// The whole display name of the key, not a part of it.
     pub label: Option<Label>,

@@ -17,8 +17,8 @@ pub trait Relays: Send + Sync {
         link: Box<dyn RelayLink>,
     ) -> bool;
 
-    /// Removes a connection. The unanswered deliveries of the connection are attempted again, and count no failed
-    /// attempt.
+    /// Removes a connection. The unanswered deliveries of the connection are sent again. Their numbers of attempts do
+    /// not change.
     fn detach(&self, id: RelayConnectionId);
 
     /// Ends the attempt whose delivery a receiver has answered. Returns `false` for an answer to an unknown delivery,
@@ -53,7 +53,7 @@ pub trait Relays: Send + Sync {
     }
 }
 
-/// The sending side of one connection. Its calls never block.
+/// The sending side of one relay connection. Its calls never block.
 pub trait RelayLink: Send + Sync {
     /// Sends a delivery to the receiver.
     fn send(&self, frame: RelayFrame);
@@ -62,7 +62,7 @@ pub trait RelayLink: Send + Sync {
     fn close(&self, end: RelayEnd);
 }
 
-/// Identifies a connection within the whole service.
+/// Identifies a relay connection within the whole service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelayConnectionId(pub i64);
 
@@ -90,7 +90,7 @@ pub struct RelayAnswer {
     pub body: Option<String>,
 }
 
-/// The reason why the service closes a connection.
+/// The reason why the service closes a relay connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayEnd {
     /// The node was silent for so long that another node has deleted the rows of its connections.
@@ -130,7 +130,7 @@ impl RelayEnd {
     }
 }
 
-/// The database row of an open connection.
+/// The database row of an open relay connection.
 #[derive(Debug, Clone, Copy)]
 pub struct RelayConnection {
     /// Id of the connection.
@@ -147,7 +147,7 @@ pub struct RelayConnection {
     pub client_address: Option<IpAddr>,
 }
 
-/// An open connection, as the owner of the webhook sees it.
+/// An open relay connection, as the owner of the webhook sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRelay {
     /// Id of the connection.

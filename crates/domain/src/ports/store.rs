@@ -63,7 +63,7 @@ pub trait RowAuthenticator: fmt::Debug + Send + Sync {
         tag: &[u8],
     ) -> Result<bool, StoreError>;
 
-    /// Returns the first four bytes of every tag under the newest version of the key. Tags under older versions must be
-    /// renewed, and sort before.
+    /// Returns the first four bytes of every tag under the newest version of the key. All tags that sort before these
+    /// bytes were made under older versions, and must be renewed.
     fn newest_prefix(&self) -> [u8; 4];
 }

@@ -77,7 +77,8 @@ pub struct EnvelopeReceived {
     /// `--events`) contain this field.
     #[serde(skip_serializing_if = "Option::is_none")]
     sender_handle: Option<SenderHandle>,
-    /// Thread, type and replied envelope of the message. Only events of version v1.1 contain these fields.
+    /// Thread and type of the message, and the envelope that it replies to. Only events of version v1.1 contain these
+    /// fields.
     #[serde(flatten)]
     context: Option<MessageContext>,
     /// Algorithm and state of the encryption.

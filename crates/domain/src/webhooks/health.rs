@@ -54,8 +54,8 @@ impl WebhookHealth {
     /// cause. Disables the webhook if the receiver responded with status 410, or if all attempts have failed for at
     /// least `failing_max`.
     ///
-    /// Batches arrive in any order, so a recorded time can be later than these attempts. If it is more than five
-    /// minutes later than all of them, a wrong clock has recorded it, and the time is removed.
+    /// Batches arrive in any order, so a recorded time can be later than these attempts. A time more than five minutes
+    /// after all of them came from a wrong clock, and is removed.
     pub fn update(
         &mut self,
         attempts: &[AttemptSummary<'_>],
@@ -119,7 +119,7 @@ impl WebhookHealth {
     }
 
     /// Returns the time of the first failure if all attempts have failed for at least `time`: from the first to the
-    /// newest failure. The time since the newest failure does not count, because no attempt was made.
+    /// newest failure. The time since the newest failure is not included, because no attempt was made.
     fn failing_for(&self, time: Duration) -> Option<Timestamp> {
         let (since, last) = (self.failing_since?, self.last_failure.as_ref()?);
         (last.at.since(since) >= time).then_some(since)

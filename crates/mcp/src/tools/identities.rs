@@ -112,7 +112,7 @@ pub(crate) struct WhoamiView {
     month: UsageView,
 }
 
-/// The use of one limit.
+/// One limit and its remaining part.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct UsageView {
     limit: u64,

@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {
     /// Only messages before this time.
     #[serde(default)]
     until: Option<String>,
-    /// Number of messages.
+    /// Maximum number of messages.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,

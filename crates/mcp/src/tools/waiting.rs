@@ -22,7 +22,7 @@ use crate::{
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WaitArgs {
-    /// Maximum time in seconds.
+    /// Maximum waiting time in seconds.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1, max = 55))]
     timeout_s: u64,

@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// Opens a database and creates its folder if necessary. Does not migrate the database. Fails if the path of an
-/// embedded database is a folder, or if its file has another hard link. If the disk of an embedded database is almost
-/// full, first deletes the disk reserve.
+/// embedded database is a folder. Also fails if its file has another hard link, because SQLite would use another
+/// write-ahead log under that name. If the disk of an embedded database is almost full, first deletes the disk reserve.
 pub fn open_database(
     settings: &DatabaseSettings,
     url: &DatabaseUrl,

@@ -115,8 +115,8 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     risks
 }
 
-/// Returns a failure if the role lacks rights for migrations or housekeeping. Returns a warning about tables without a
-/// replica identity if the database has a publication: writes to a published table without one fail.
+/// Returns a failure if the role lacks rights for migrations or housekeeping. If the database has a publication,
+/// returns a warning about tables without a replica identity: writes to such a table fail if it is published.
 fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     let rights = database.missing_rights()?;
     let rights = rights.map(|rights| Finding::fail("schema", rights.to_string()));

@@ -41,7 +41,7 @@ pub(crate) fn start(
 }
 
 /// Deletes the reserve file of the embedded database in `file` if the disk is almost full. Call before the database is
-/// opened: SQLite needs space for its write-ahead log, and the server that usually deletes the reserve may not run.
+/// opened: SQLite needs space for its write-ahead log, and possibly no server runs that would delete the reserve.
 pub(crate) fn release_if_full(file: &Path) {
     let reserve = reserve_file(file);
     let (Ok(held), Ok(disk)) = (fs::metadata(&reserve), statvfs(&reserve)) else { return };

@@ -51,7 +51,7 @@ fn read_whole(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Continues SQLite's checksum `state` over bytes whose number is a multiple of eight.
+/// Continues SQLite's checksum `state` over `bytes`, whose length must be a multiple of eight.
 fn checksum(state: (u32, u32), bytes: &[u8], is_big_endian: bool) -> (u32, u32) {
     bytes.chunks_exact(8).fold(state, |(first, second), pair| {
         let first = first.wrapping_add(word(pair, 0, is_big_endian)).wrapping_add(second);

@@ -1,4 +1,4 @@
-//! Writes new files as a whole.
+//! Creates files, each as a whole or not at all.
 
 use std::{
     fs::File,

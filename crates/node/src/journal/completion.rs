@@ -80,8 +80,8 @@ pub fn complete_journal(
 }
 
 /// Checks the revocation journal of a database. Changes nothing. Returns a warning if the journal lacks revocations, or
-/// if its folder is not writable. Returns `None` if there is no problem, or if the journal is off. Fails if the journal
-/// file is missing and its folder is not writable.
+/// if the file exists and its folder is not writable. Fails if the file is missing and its folder is not writable.
+/// Returns `None` if there is no problem, or if the journal is off.
 pub(crate) fn gap_of(
     settings: &DatabaseSettings,
     database: &Database,
@@ -109,5 +109,6 @@ pub(crate) fn gap_of(
     Ok(gap.map(|gap| gap.warning(journal.path())).or_else(|| denied.map(read_only)))
 }
 
-/// Longest time between the time of a journal entry and the end of its commit.
+/// Maximum time from the timestamp of a journal entry to the end of its commit. [`complete_journal`] dates its entries
+/// back by this time, so that they precede all changes that they lack.
 const COMMIT_MAX: Duration = Duration::from_mins(1);

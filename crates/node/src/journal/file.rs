@@ -54,7 +54,8 @@ impl JournalContent {
 
     /// Returns the entries in the order of their commits, which is the order of their marks (transaction numbers).
     /// Concurrent processes can append in another order. Sorts an entry without a mark by the highest mark that
-    /// precedes it in the file. An entry with an earlier time than its predecessor gets the time of the predecessor.
+    /// precedes it in the file. Raises each time to at least that of the predecessor, so that [`merged_acts`] keeps
+    /// this order.
     pub(crate) fn in_commit_order(&self) -> Vec<Entry> {
         let mut highest = 0;
         let mut placed: Vec<(u64, Entry)> = Vec::with_capacity(self.entries.len());
@@ -98,8 +99,8 @@ impl JournalContent {
 }
 
 /// Returns the changes of all journals, in the order in which a restore applies them. Changes of different journals are
-/// ordered by time. Several journals exist only with a database server, whose clock gives all times, so the clocks of
-/// the nodes do not matter.
+/// ordered by time. Several journals exist only with a database server. Its clock gives all times, so the times of
+/// different journals can be compared.
 pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
     let mut entries: Vec<_> = journals.iter().flat_map(JournalContent::in_commit_order).collect();
     entries.sort_by_key(|entry| entry.at);

@@ -46,7 +46,7 @@ pub struct Journal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JournalGap {
     /// The file lost entries: its highest [mark](Entry::mark) `newest` is lower than `expected`, a mark that the
-    /// database had some time before.
+    /// database has already reached.
     Lost { newest: u64, expected: u64 },
     /// The database can have revocations from before the journal began.
     Partial,
@@ -125,8 +125,8 @@ impl Journal {
     }
 
     /// Checks whether the file lacks revocations of the database. Returns the gap, or `None` if the file is complete.
-    /// `expected` is a [mark](Entry::mark) (transaction number) that the database had at an earlier time. The file may
-    /// not have the present mark yet: a transaction raises the mark at its commit, and appends to the file afterwards.
+    /// `expected` is an earlier [mark](Entry::mark) (transaction number) of the database. The present mark can be
+    /// missing for a moment: a transaction raises the mark at its commit, and appends to the file afterwards.
     pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
         let header = self.read_header()?;
         let newest = self.newest_mark()?;

@@ -33,8 +33,8 @@ pub(crate) fn check_each_mark(
     Ok(())
 }
 
-/// Tries to decrypt the secrets of the first 200 identities and of the first 200 webhooks. Returns the text for the
-/// operator, and fails if a secret cannot be decrypted.
+/// Tries to decrypt the secrets of the first 200 identities and of the first 200 webhooks. Returns a summary for the
+/// operator. Fails if a secret cannot be decrypted.
 pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<String, NodeError> {
     let read = database.read(|reader| {
         Ok::<_, StoreError>((

@@ -24,9 +24,9 @@ impl Recheck {
         Self { every: recheck, grace, asked_at: now, failing_since: None }
     }
 
-    /// Asks the key provider again if the interval since the last request has passed, or at the end of the grace
-    /// period. Returns false if the provider refuses, or if all requests of the grace period have failed. The grace
-    /// period begins with the first failed request, so it may be shorter than the interval.
+    /// Asks the key provider again if the interval since the last request has passed. Also asks at the end of the grace
+    /// period, which begins with the first failed request and can be shorter than the interval. Returns false if the
+    /// provider refuses, or if all requests of the grace period have failed.
     pub(super) fn may_continue(
         &mut self,
         now: Instant,

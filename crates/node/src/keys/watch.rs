@@ -131,8 +131,8 @@ impl KeyReader {
         Ok(())
     }
 
-    /// Asks the key provider to unwrap the keys again. Returns `Ok` without a request if there is no provider, or if
-    /// the database cannot be read.
+    /// Asks the key provider to unwrap the keys again. Returns `Ok` without a request if there is no provider. Also
+    /// returns `Ok` if the database cannot be read, because this is no fault of the provider.
     fn ask(&self) -> Result<(), ProviderError> {
         let KeySource::Provider(provider) = &self.source else { return Ok(()) };
         let Ok(wrapped) = self.database.wrapped_keks() else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Limits the number of anonymous connections. A connection is anonymous from its start, which includes the TLS
 //! handshake, until a request authenticates. It is anonymous again after a request that does not authenticate.
-//! Otherwise an account could authenticate once, and then hold any number of connections by requests that need no
-//! token.
+//! Otherwise an account could authenticate once on each of many connections, and then hold them by requests that need
+//! no token.
 //!
 //! If a limit is reached, a new connection closes the oldest anonymous connection. Honest clients authenticate within
 //! milliseconds, so the oldest connections are mostly silent connections of an attacker.
@@ -48,7 +48,8 @@ struct Member {
     eviction: Arc<Eviction>,
 }
 
-/// Counts a connection as anonymous while its client has not authenticated. Dropped when the connection ends.
+/// Keeps a connection in the set of anonymous connections while its client has not authenticated. Dropped when the
+/// connection ends.
 #[derive(Debug)]
 pub(super) struct Membership {
     connections: Arc<AnonymousConnections>,
@@ -81,8 +82,8 @@ impl AnonymousConnections {
         self.members.lock().by_age.len()
     }
 
-    /// Counts a new connection as anonymous (not authenticated yet), and may close the oldest anonymous connection for
-    /// it. Returns `None` for a trusted proxy, whose connections are not limited.
+    /// Adds a new connection, which is anonymous (not authenticated yet), and may close the oldest anonymous connection
+    /// for it. Returns `None` for a trusted proxy, whose connections are not limited.
     pub(super) fn add(self: &Arc<Self>, peer: IpAddr) -> Option<Membership> {
         let peer = peer.to_canonical();
         if self.trusted_proxies.iter().any(|net| net.contains(&peer)) {
@@ -134,9 +135,9 @@ impl Members {
 }
 
 impl Membership {
-    /// Counts the connection as the newest anonymous connection. Closes the oldest connection of the client's address
-    /// if the limit per address is reached, or the oldest connection of all if the total limit is reached. Returns
-    /// false and changes nothing if the connection is counted already.
+    /// Adds the connection to the set as the newest one. Closes the oldest connection of the client's address if the
+    /// limit per address is reached, or the oldest connection of all if the total limit is reached. Returns false and
+    /// changes nothing if the connection is in the set already.
     pub(super) fn join(&mut self) -> bool {
         if self.number.is_some() {
             return false;
@@ -155,7 +156,7 @@ impl Membership {
         true
     }
 
-    /// No longer counts the connection as anonymous.
+    /// Removes the connection from the set of anonymous connections.
     pub(super) fn leave(&mut self) {
         if let Some(number) = self.number.take() {
             self.connections.members.lock().remove(number);

@@ -67,6 +67,7 @@ struct HeadFields<'a> {
     wants_upgrade: bool,
     is_websocket: bool,
     /// The byte ranges in the head of each value of `Upgrade`, and of each option `upgrade` in `Connection`.
+    /// [`RequestHead::parse`] overwrites them if the upgrade is not supported.
     upgrades: Vec<Range<usize>>,
 }
 

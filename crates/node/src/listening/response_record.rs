@@ -1,4 +1,5 @@
-//! Records the progress of responses.
+//! Records the progress of responses, so that a connection passes its next request to the HTTP library only after a
+//! complete response.
 
 use std::{
     cell::Cell,

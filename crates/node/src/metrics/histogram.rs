@@ -9,8 +9,8 @@ use std::{
 #[derive(Debug)]
 pub(super) struct Histogram {
     bounds: &'static [f64],
-    /// One counter for each upper bound, and one for values above all bounds. A value counts only for the smallest
-    /// bound that the value does not exceed.
+    /// One counter for each upper bound, and one for values above all bounds. A value increments only the counter of
+    /// the smallest bound that the value does not exceed. [`write`](Self::write) adds the counters up.
     counts: Vec<AtomicU64>,
     /// The sum of all values, as the bits of an `f64`.
     sum: AtomicU64,

@@ -89,7 +89,7 @@ impl Accounts {
     /// Creates an identity in the account of the session. Without a session, also creates an account. Refuses:
     ///
     /// - a session that has ended,
-    /// - a handle that the account may not use,
+    /// - a handle that is not allowed for the account,
     /// - another key, if the account has the maximum number of keys,
     /// - a new account without an invite, if sign-up needs one.
     pub async fn activate(
@@ -269,7 +269,7 @@ fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Re
     Ok(())
 }
 
-/// Refuses a handle that the account may not use for a new key. A handle is allowed in two cases:
+/// Refuses a handle that is not allowed for a new key of the account. A handle is allowed in two cases:
 ///
 /// - It belongs to a revoked key of the same account.
 /// - It is free, does not look like an id or a secret, is not reserved, and did not belong to an erased account. The

@@ -39,12 +39,12 @@ pub(crate) struct ActOrigin {
 }
 
 impl ActOrigin {
-    /// Creates the origin of an act by a client without a session.
+    /// Creates the origin of an action by a client without a session.
     pub(crate) fn client(account_id: AccountId, source: &RequestSource) -> Self {
         Self { account_id, actor: ActivityActor::client(), client_address: source.address }
     }
 
-    /// Creates the origin of an act by an operator. An operator has no client address.
+    /// Creates the origin of an action by an operator, which has no client address.
     pub(crate) fn operator(account_id: AccountId) -> Self {
         Self { account_id, actor: ActivityActor::operator(), client_address: None }
     }
@@ -232,14 +232,16 @@ impl FromStr for ActivityCursor {
     }
 }
 
-/// Maximum number of activity entries of each kind for one account. Older entries of the kind are deleted. With a
-/// common limit for all kinds, the thief of a session could delete the entry about the login by many other actions.
+/// Maximum number of activity entries of each kind for one account. Older entries of the kind are deleted. With one
+/// limit for all kinds, the thief of a session could cause many other entries until the entry about the login is
+/// deleted.
 const KEPT_MAX: u32 = 1000;
 /// Maximum number of activity entries about wrong login secrets and recovery codes for one account in an hour. The
 /// limit is needed because every client that knows the account's id can cause such entries.
 const FAILED_PER_HOUR_MAX: u32 = 10;
 const HOUR: Duration = Duration::from_hours(1);
-/// Maximum time in the future at which an entry counts. The clock of the node that stored the entry can be ahead.
+/// The clock of the node that stored an entry can be ahead. Therefore the limit [`FAILED_PER_HOUR_MAX`] includes
+/// entries whose time is up to this duration in the future. Later times come from a wrong clock.
 const CLOCK_DIFFERENCE_MAX: Duration = Duration::from_mins(5);
 const LAST_FAILED: &str = "further failures of the next hour may not be recorded";
 

@@ -26,8 +26,8 @@ use crate::{
     sealpost::core::Core,
 };
 
-/// The progress of a running export. Each call of [`Accounts::export_portion`] takes a position and returns the next
-/// one.
+/// The position in the JSON text up to which an export has been written. [`Accounts::export_portion`] continues at this
+/// position.
 pub struct ExportPosition {
     account_id: AccountId,
     started_at: Timestamp,
@@ -36,8 +36,8 @@ pub struct ExportPosition {
     is_first: bool,
 }
 
-/// The section of the JSON object that the next portion of the text continues. `Keys`, `Activity` and `Envelopes` are
-/// lists. The optional id names the last exported row of the list; `None` is the start of the list.
+/// The section of the JSON text that follows an [`ExportPosition`]. `Keys`, `Activity` and `Envelopes` are lists. The
+/// optional id names the last exported row of the list; `None` is the start of the list.
 enum NextPart {
     Account,
     Keys(Option<ApiKeyId>),
@@ -53,7 +53,7 @@ impl Accounts {
         self.core.block(self, move |accounts| accounts.begin_export_blocking(&owner)).await
     }
 
-    /// Returns the next portion of an export, as a part of the JSON text. `None` at the end.
+    /// Returns the next piece of the JSON text of an export, and the position after this piece. `None` at the end.
     pub async fn export_portion(
         &self,
         mut position: ExportPosition,
@@ -85,7 +85,7 @@ impl ExportPosition {
         self.account_id
     }
 
-    /// Writes the next portion of the JSON text to `text`. Returns false at the end, without writing anything.
+    /// Appends the next piece of the JSON text to `text`. Returns false at the end, without writing anything.
     fn write_next(&mut self, core: &Core, text: &mut Vec<u8>) -> Result<bool, Error> {
         match self.next {
             NextPart::Account => self.write_account(core, text)?,
@@ -119,7 +119,8 @@ impl ExportPosition {
         Ok(())
     }
 
-    /// Writes only one key in each portion, because a key can have many badges, assessments and attestations.
+    /// Writes one key with its badges, assessments and attestations. There can be many, so each call of
+    /// [`Accounts::export_portion`] writes only one key.
     fn write_key(
         &mut self,
         core: &Core,
@@ -251,7 +252,7 @@ fn write_json(value: &impl Serialize, text: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 const SESSIONS_MAX: u32 = 10_000;
-/// Maximum number of badges, of assessments, and of attestations of a key.
+/// Maximum number of exported rows of each kind for one key: badges, assessments, and attestations.
 const ROWS_PER_KEY_MAX: u32 = 10_000;
-/// Number of activity entries or envelopes in a portion (piece of the JSON text).
+/// Maximum number of activity entries or envelopes that one call of [`Accounts::export_portion`] writes.
 const ROWS_PER_PORTION: u32 = 500;

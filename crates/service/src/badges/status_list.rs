@@ -33,9 +33,9 @@ impl Badges {
         Ok(Some(credential))
     }
 
-    /// Returns the indices of the badges in a list whose database rows another program changed: these rows have no
-    /// valid authentication tag. The status list shows such badges as revoked. Caches the result for a minute, because
-    /// it verifies all badges of the list.
+    /// Returns the indices of the forged badges in a list. Another program changed the database rows of these badges,
+    /// so the rows have no valid authentication tag. The status list shows the badges as revoked. Caches the result for
+    /// a minute, because it verifies all badges of the list.
     fn forged_in(&self, list: u64, now: Timestamp) -> Result<Arc<[u64]>, Error> {
         if let Some(forged) = self.forged.get(&list, now) {
             return Ok(forged);

@@ -18,7 +18,7 @@ pub enum Purpose {
     /// Opens an envelope, registers a webhook or issues a badge. Governance can block such a request.
     Execute,
     /// Lists webhooks or their deliveries, or deletes a webhook. Governance cannot block such a request. If the key is
-    /// not active, the owner of the account may still send such a request, but a caller of the API may not.
+    /// not active, only the owner of the account can make such a request, on the dashboard.
     Inspect,
     /// Any other request, such as a query or a change of webhooks. Governance cannot block such a request.
     Manage,
@@ -26,8 +26,8 @@ pub enum Purpose {
     Send,
 }
 
-/// Decides if a request is admitted. Counts an admitted request in `facts.usage`; the calling code must store this
-/// usage. The error is the reason of a refusal.
+/// Decides if a request is admitted. Adds an admitted request to the counters in `facts.usage`; the calling code must
+/// store these counters. The error is the reason of a refusal.
 pub(crate) fn admit(
     facts: &mut AdmissionFacts,
     caller: &CallerId,
@@ -74,7 +74,7 @@ pub(crate) fn limits_reached(
     Some(Limits { plan, usage, now })
 }
 
-/// Selects the rows that are needed to admit a single request.
+/// Selects the rows that [`admit`] needs for a single request: the session, and the key with its usage.
 pub(crate) fn query_of(caller: &CallerId) -> FactsQuery {
     FactsQuery {
         sessions: vec![caller.session],

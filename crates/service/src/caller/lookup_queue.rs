@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::{error::Error, settings::Settings};
 
-/// The result of a look-up: `None` if the database has no row for the key.
+/// The result of a look-up: the stored value of a bearer token or an API key. `None` if the database has no such value.
 pub(crate) type Found<V> = Result<Option<V>, Error>;
 
 /// A waiting look-up, and the oneshot sender for its result.
@@ -15,7 +15,7 @@ pub(super) struct QueuedLookup<K, V> {
     pub(super) reply: oneshot::Sender<Found<V>>,
 }
 
-/// The look-ups that wait for the next statement.
+/// The look-ups that wait for the next database statement. One statement answers several look-ups.
 pub(crate) struct LookupQueue<K, V> {
     queue: Mutex<Queue<K, V>>,
     waiting_max: usize,
@@ -24,7 +24,8 @@ pub(crate) struct LookupQueue<K, V> {
 
 struct Queue<K, V> {
     waiting: Vec<QueuedLookup<K, V>>,
-    /// True if a worker is running, which will take the waiting look-ups next.
+    /// True if a worker is running. The worker takes the waiting look-ups when its current database statement has
+    /// ended.
     has_worker: bool,
 }
 
@@ -37,7 +38,8 @@ impl<K, V> LookupQueue<K, V> {
         }
     }
 
-    /// Queues a look-up. Returns true if the caller must start a worker. Fails at once if the queue is full.
+    /// Queues a look-up. Returns true if no worker takes look-ups from the queue, so that the caller must start one.
+    /// Fails at once if the queue is full.
     pub(super) fn submit(&self, lookup: QueuedLookup<K, V>) -> Result<bool, Refusal> {
         let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.waiting_max {
@@ -47,8 +49,8 @@ impl<K, V> LookupQueue<K, V> {
         Ok(!std::mem::replace(&mut queue.has_worker, true))
     }
 
-    /// Takes the look-ups for the next statement. Returns `None` if the queue is empty, after which the worker must
-    /// end.
+    /// Takes the look-ups that one database statement can answer together. Returns `None` if the queue is empty: the
+    /// worker that called this must then end.
     pub(super) fn take(&self) -> Option<Vec<QueuedLookup<K, V>>> {
         let mut queue = self.queue.lock();
         queue.has_worker = !queue.waiting.is_empty();

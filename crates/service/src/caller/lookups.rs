@@ -29,10 +29,10 @@ pub(crate) trait Lookup: Copy + Eq + Hash + Send + 'static {
     /// The value that is stored for the key.
     type Value: Clone + Send;
 
-    /// The name of the kind of look-ups in log messages.
+    /// The name of this kind of look-up in log messages.
     const KIND: &'static str;
 
-    /// Returns the queue of this kind.
+    /// Returns the queue for look-ups of this kind.
     fn queue(core: &Core) -> &LookupQueue<Self, Self::Value>;
 
     /// Reads the values of these keys from the database, and caches them. Omits keys without a value.

@@ -23,8 +23,8 @@ pub(crate) struct Admitted<'a> {
 }
 
 impl Core {
-    /// Runs a request of a service on the blocking pool. If the rate-limit cache contains a refusal for the caller,
-    /// returns this refusal without using the pool.
+    /// Runs a request of a service on the thread pool for blocking work. If the rate-limit cache contains a refusal for
+    /// the caller, returns this refusal without using the pool.
     pub(crate) async fn run_as<S: Clone + Send + 'static, T: Send + 'static>(
         &self,
         service: &S,

@@ -125,7 +125,7 @@ pub struct Explanation {
     pub members: Members,
 }
 
-/// The members that only some error codes have.
+/// The members of an error response that only some error codes have.
 #[derive(Debug, Clone, Default, JsonSchema, Serialize)]
 pub struct Members {
     /// The metrics that miss their threshold.
@@ -146,7 +146,7 @@ impl Explanation {
 }
 
 impl Members {
-    /// Returns the members that belong to a refusal.
+    /// Returns the members that describe a refusal in its error response.
     pub fn new(refusal: &Refusal) -> Self {
         let circuit = refusal.circuit();
         Self {

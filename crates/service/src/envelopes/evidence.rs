@@ -34,12 +34,12 @@ use crate::{
 /// Evidence about an envelope.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EvidenceView {
-    /// Id of the envelope.
+    /// The evidence file, which `sealpost verify-proof` verifies.
     pub envelope_id: EnvelopeId,
     /// The file, for `sealpost verify-proof`.
     pub evidence: String,
-    /// True if a witness has cosigned the checkpoint. False if the service has no witness, or if no witness responded
-    /// in time.
+    /// True if a witness (another server) has cosigned the state of the log that the file proves. False if the service
+    /// has no witness, or if no witness responded in time.
     pub cosigned: bool,
 }
 
@@ -59,9 +59,9 @@ impl Mailbox {
         Limited { result, limits }
     }
 
-    /// Creates the evidence file from `stated`: first the entry of the evidence, which is the newest, then the entries
-    /// that its text names. If the log has witnesses, first waits at most six seconds until a witness has cosigned the
-    /// newest entry.
+    /// Creates the evidence file from `stated`: the log entry of the evidence, and then the entries that the evidence
+    /// names. If the log has witnesses, first waits at most six seconds until a witness has cosigned the entry of the
+    /// evidence, which is the newest entry.
     async fn prove_stated(
         &self,
         id: EnvelopeId,
@@ -78,8 +78,9 @@ impl Mailbox {
         self.core.block(&self.core, move |core| prove(core, id, &stated, newest)).await
     }
 
-    /// Appends the pending statements (about changed keys, badges and envelopes) to the log, so that the evidence can
-    /// name their entries, and then appends the evidence. Returns its entry, and the entries that it names.
+    /// Appends evidence about an envelope to the log. First appends all pending statements (texts about keys, badges
+    /// and envelopes), so that the evidence can name their log entries. Returns the entry of the evidence, and then the
+    /// entries that the evidence names.
     fn state(&self, caller: &Caller, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
         let core = &self.core;
         let unknown = Refusal::ExchangedEnvelopeNotFound;
@@ -103,7 +104,8 @@ impl Mailbox {
 }
 
 /// Describes an envelope: its state and times, and the DID and the newest badge of each party. Omits DID and badge of
-/// the other party if its policy hides its label. Omits data that is not in the log, such as keys of an erased account.
+/// the other party if that party's policy hides the label. Omits data that is not in the log, such as keys of an erased
+/// account.
 fn describe(
     core: &Core,
     tx: &mut Transaction,
@@ -147,7 +149,7 @@ impl Description {
         self.entries.push(entry);
     }
 
-    /// Adds the DID and the newest badge of a key. Omits what the log does not contain.
+    /// Adds the DID and the newest badge of a key to the description, as far as the log contains them.
     fn add_key(
         &mut self,
         reader: &mut Reader,

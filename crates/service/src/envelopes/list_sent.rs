@@ -62,7 +62,7 @@ pub struct SentView {
     pub sent_at: Timestamp,
     /// State of the envelope, as its receipt shows it.
     pub state: ReceiptState,
-    /// Thread, type and replied envelope of the message.
+    /// Thread and type of the message, and the envelope that the message replies to.
     #[serde(flatten)]
     pub context: MessageContext,
 }
@@ -157,7 +157,7 @@ pub struct Receipt {
     pub recipient: ApiKeyId,
     /// Time at which the envelope was sent.
     pub sent_at: Timestamp,
-    /// Thread, type and replied envelope of the message.
+    /// Thread and type of the message, and the envelope that the message replies to.
     #[serde(flatten)]
     pub context: MessageContext,
     /// The state of the envelope, with the times of its delivery and its opening.

@@ -36,7 +36,7 @@ pub struct Opened {
     pub sender_handle: Option<Handle>,
     /// The decrypted message.
     pub message: String,
-    /// Thread, type and replied envelope of the message.
+    /// Thread and type of the message, and the envelope that the message replies to.
     #[serde(flatten)]
     pub context: MessageContext,
     /// The algorithm that sealed the envelope.

@@ -32,7 +32,7 @@ pub struct DidDocument {
 #[serde(untagged)]
 enum Context {
     Url(&'static str),
-    /// Terms of this service.
+    /// The names that this service defines, each with its URI.
     Terms(BTreeMap<&'static str, &'static str>),
 }
 

@@ -110,7 +110,7 @@ impl Operator {
         })
     }
 
-    /// Records that a key passed or failed a check. For each check of a key, only the newest record counts.
+    /// Records that a key passed or failed a check. For each check of a key, the service uses only the newest record.
     pub fn attest(
         &self,
         key: &ApiKeyId,

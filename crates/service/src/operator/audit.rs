@@ -50,8 +50,9 @@ pub enum AuditVerdict {
     Whole {
         /// Number of entries.
         entries: u64,
-        /// Hash of the newest entry in hexadecimal; zeros if there is no entry. A node adds each entry to the
-        /// transparency log within two seconds. Only a copy of this hash can show that an entry was deleted earlier.
+        /// Hash of the newest entry in hexadecimal; zeros if there is no entry. Keep a copy: a deletion of the newest
+        /// entries is otherwise noticed only if a node has added them to the transparency log, which takes up to two
+        /// seconds.
         hash: String,
     },
 }
@@ -70,7 +71,7 @@ impl Operator {
 
     /// Verifies the whole hash chain, and compares it with the transparency log. `kept` is the file in which nodes keep
     /// the newest checkpoint (signed size and root hash of the log). If the log lacks entries of this checkpoint, an
-    /// older database was restored, and the trail counts as broken.
+    /// older database was restored, and the result is [`AuditVerdict::Broken`].
     pub fn verify_audit(&self, kept: Option<&Path>) -> Result<AuditVerdict, OperatorError> {
         // Reads the log before the trail, because both may grow meanwhile. Each entry that is read from the log is then
         // also in the trail.
@@ -107,18 +108,18 @@ impl Operator {
         })
     }
 
-    /// Records that the key-encryption keys were copied to another place.
+    /// Records that the key-encryption keys were copied from the place `from` to the place `to`.
     pub fn record_kek_move(&self, from: &str, to: &str) -> Result<(), OperatorError> {
         self.record_of_keys(KEK_MOVE, &json!({"from": from, "to": to}))
     }
 
-    /// Records that the copies of the key-encryption keys in other places were deleted.
+    /// Records that the key-encryption keys are only in the place `to` now: all copies in other places were deleted.
     pub fn record_kek_move_end(&self, to: &str) -> Result<(), OperatorError> {
         self.record_of_keys(KEK_MOVE_END, &json!({"to": to}))
     }
 
-    /// Returns true if the key-encryption keys were copied to another place, but their other copies are not deleted
-    /// yet. Reads the whole trail.
+    /// Returns true if the key-encryption keys were copied to another place, and the copies in the previous place are
+    /// not deleted yet. Reads the whole trail.
     pub fn is_kek_moving(&self) -> Result<bool, OperatorError> {
         let (mut is_moving, mut after) = (false, 0);
         loop {

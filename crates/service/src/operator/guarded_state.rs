@@ -16,7 +16,7 @@ pub enum GuardedState {
 }
 
 impl GuardedState {
-    /// Returns the state as text, which differs after each change. Never empty.
+    /// Returns the state as text. The text differs after each change, and is never empty.
     pub(crate) fn text(&self, reader: &mut Reader) -> Result<String, StoreError> {
         let text = match self {
             Self::Decision(subject) => {
@@ -31,7 +31,7 @@ impl GuardedState {
         Ok(text.unwrap_or_else(|| NONE.to_owned()))
     }
 
-    /// Returns the reason for the refusal of an action after a change of the state.
+    /// Returns the error text for an outdated form: the state was changed after the page was shown.
     pub(crate) fn changed(&self) -> &'static str {
         match self {
             Self::Decision(GovernanceSubject::Partner(_)) => {
@@ -55,5 +55,5 @@ pub(super) fn plan_text(plan: &Plan) -> String {
     format!("{} {per_minute} {per_day} {per_month} {per_second} {is_admitted}", plan.name())
 }
 
-/// The text of a missing state. No partner, decision or plan has this text.
+/// The text if there is no such decision, partner or plan. No existing one has this text.
 const NONE: &str = "-";

@@ -22,7 +22,7 @@ pub enum EndedCredentials {
     SessionsAndApiTokens,
 }
 
-/// The result of a recovery: the numbers of changes. Acts that the database already had do not count.
+/// The result of a recovery: the numbers of changes. A change that the database already contained is not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct DatabaseRecovered {
     /// Number of keys that were revoked again.
@@ -37,9 +37,9 @@ pub struct DatabaseRecovered {
     pub secrets_replaced: u64,
     /// Number of badges that were revoked again.
     pub badges_revoked: u64,
-    /// Number of API tokens of the journal that were revoked again.
+    /// Number of API tokens that were revoked again, because a journal records their revocation.
     pub api_tokens_revoked: u64,
-    /// Number of other API tokens that were ended.
+    /// Number of API tokens that were ended without a revocation in a journal.
     pub api_tokens_ended: u64,
     /// Number of sessions that were ended.
     pub sessions_ended: u64,
@@ -164,7 +164,7 @@ impl Operator {
 struct FinalState {
     revoked_keys: BTreeSet<ApiKeyId>,
     deactivated_keys: BTreeSet<ApiKeyId>,
-    /// If several acts close the same account, the larger extent applies.
+    /// The accounts to close again. An account that was also erased is erased again.
     closed_accounts: BTreeMap<AccountId, ClosingExtent>,
     secrets: BTreeMap<AccountId, AccountSecrets>,
     badges: BTreeSet<BadgeId>,
@@ -212,8 +212,8 @@ impl FinalState {
     }
 }
 
-/// Returns whether the action changed the database. Ignores the error for a missing row, or for a row that already has
-/// the wanted state.
+/// Returns true if the action has changed the database, and false if its row is missing or already has the wanted
+/// state.
 fn applied<T>(done: Result<T, OperatorError>) -> Result<bool, OperatorError> {
     match done {
         Ok(_) => Ok(true),

@@ -140,7 +140,7 @@ fn node_id(LeaseToken(id): LeaseToken) -> String {
 const FAILING_MAX: u32 = 20;
 const NODES_MAX: u32 = 100;
 
-/// Period of the sums of daily counts. Includes the days that began within this time.
+/// The period of `sent_7d` and `delivered_7d`, which sum up the daily counts of days that began within this time.
 const COUNTED_DAYS: Duration = Duration::from_hours(7 * 24);
 /// Maximum count of envelopes, and of deliveries, so that counting takes at most about a second.
 const COUNTED_MAX: u32 = 1_000_000;

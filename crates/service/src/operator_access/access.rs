@@ -197,7 +197,8 @@ impl OperatorAccess {
     }
 
     /// Returns the keyed hash of credentials, which is cached after their verification. The hash covers the password
-    /// hash in the file. If that changes, the cached hash no longer matches, and the credentials are verified again.
+    /// hash in the file. A change of the password hash therefore makes the cached hash invalid, and the credentials are
+    /// verified again.
     fn cache_hash(
         &self,
         entry: &PasswordEntry,

@@ -117,12 +117,12 @@ fn first_day(now: Timestamp) -> Timestamp {
     Timestamp::from_millis(now.start_of_day().as_millis() - (DAYS - 1) * DAY_MS)
 }
 
-/// Raises today's number of sent messages to the number that the usage counters show, if that is higher. The usage
-/// counters are always current. The daily count can be too low, because a page adds only a bounded number of uncounted
-/// rows.
+/// Raises today's number of sent messages to the number that follows from the usage counters, if that number is higher.
+/// The usage counters are always current. The daily count can be too low: it includes only a limited number of the rows
+/// that housekeeping has not counted yet.
 ///
-/// The number of the usage counters is this month's usage minus the daily counts of the month's earlier days. It is at
-/// most today's number of requests.
+/// The number from the usage counters is this month's usage minus the daily counts of the month's earlier days. It is
+/// at most today's number of requests.
 fn raise_todays_sent(
     counted: &mut Vec<DailyCount>,
     usage: &UsageReport,
@@ -152,7 +152,8 @@ const KEYS_MAX: u32 = 200;
 /// Maximum number of waiting envelopes that the list of keys counts for each key.
 const LISTED_WAITING_MAX: u32 = 100;
 const SESSIONS_MAX: u32 = 100;
-/// Maximum number of rows of each kind that a page adds to the daily counts.
+/// Maximum number of rows of each kind that a page itself adds to the daily counts, because housekeeping has not
+/// counted them yet.
 const UNCOUNTED_MAX: u32 = 10_000;
 const DAYS: i64 = 30;
 const DAY_MS: i64 = 86_400_000;

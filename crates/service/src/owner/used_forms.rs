@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::{account::Accounts, error::Error, sealpost::core::Core};
 
-/// The id of a form that a browser sent, and its hash, which the database stores.
+/// The id of a form that a browser sent, and the hash of this id. The database stores only the hash.
 #[derive(Clone)]
 pub struct SentForm {
     id: Zeroizing<String>,

@@ -40,8 +40,8 @@ pub(crate) struct BatchLease {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchNode<'a> {
     pub(crate) lease: BatchLease,
-    /// URL of the sales contact. Refusals name it already in the idempotency record, so that a repeated request gets
-    /// the same text.
+    /// URL of the sales contact. A refusal gets this URL before the refusal is stored in the idempotency record, so
+    /// that a repeated request gets the same text.
     pub(crate) sales_contact: Option<&'a str>,
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct BatchNode<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
-    /// A time before the [facts](AdmissionFacts) were read, the rows on which the batch is decided.
+    /// A time before the [facts](AdmissionFacts), on which the batch is decided, were read. The dispatcher gets this
+    /// time with the new deliveries, because their webhooks may have changed since.
     pub(crate) read_at: Timestamp,
     /// Idempotency records from before this time have expired, even if they are not deleted yet.
     pub(crate) expired_before: Timestamp,
@@ -137,8 +138,8 @@ struct BatchDecision<'a> {
     room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
-    /// The usage before the batch, for each caller whose usage the batch changes. Shows which thresholds the batch
-    /// reaches.
+    /// The usage before the batch, for each caller whose usage the batch changes. A comparison with the usage
+    /// afterwards shows the thresholds (percentages of the limits) that the batch reaches.
     touched: BTreeMap<ApiKeyId, Usage>,
     /// The contacts to record, as pairs of sender and recipient. A send records a contact only if the policy of the
     /// sender needs contacts.

@@ -14,7 +14,7 @@ pub struct NewMessage {
     pub to: String,
     /// The text to seal for the recipient.
     pub message: String,
-    /// Thread, type and replied envelope of the message: signed, but not encrypted.
+    /// Thread and type of the message, and the envelope that the message replies to: signed, but not encrypted.
     pub context: SendContext,
     /// The distributed trace of the request. The requests to the recipient's webhooks continue this trace.
     pub trace: Option<TraceParent>,

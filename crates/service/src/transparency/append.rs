@@ -27,8 +27,8 @@ use sealpost_transparency::{
 use sealpost_wallet::{IssuerSecret, random};
 
 impl TransparencyLog {
-    /// Appends all statements that are stored at the time of the call, but not yet in the log. Creates the log if there
-    /// is none. Blocks the thread.
+    /// Appends all statements (texts about keys, badges, envelopes and the audit trail) that are stored at the time of
+    /// the call, but not yet in the log. Creates the log if there is none. Blocks the thread.
     pub(crate) fn append_statements(&self) -> Result<(), Error> {
         let now = self.core.clock.now();
         let search = self.core.store.read(|reader| {
@@ -59,9 +59,9 @@ impl TransparencyLog {
         Ok(())
     }
 
-    /// Appends pending statements that the search covers. Each entry of the log needs a salt (random bytes that hide
-    /// the statement), so at most as many statements are appended as there are salts. Statements about envelopes are
-    /// merged into common entries. Returns the signed checkpoint, and true if more statements may be pending.
+    /// Appends pending statements from the range of `search`, at most one for each of `salts`: random bytes that hide
+    /// the statement of an entry. Merges statements about envelopes into common entries. Returns the signed checkpoint,
+    /// and true if more statements may be pending.
     fn append(
         &self,
         tx: &mut Transaction,
@@ -152,7 +152,7 @@ impl TransparencyLog {
     }
 }
 
-/// A search for statements that are not in the log yet.
+/// A search for statements (texts about keys, badges, envelopes and the audit trail) that are not in the log yet.
 struct Search {
     /// The name of the log; empty if there is no log yet.
     log: String,
@@ -202,7 +202,7 @@ fn merged(
     groups.into_iter().map(merge).collect::<Result<_, _>>()
 }
 
-/// Merges statements about envelopes into the first of them.
+/// Merges statements about envelopes into one statement, which keeps the id of the first.
 fn merge(
     lists: Vec<PendingStatement>,
 ) -> Result<(PendingStatement, Option<EnvelopeList>), StoreError> {

@@ -31,8 +31,8 @@ impl TransparencyLog {
             .await
     }
 
-    /// Returns a tile or a bundle by its path below `tile/`. `None` if the log has no such file. The content of a path
-    /// never changes, unless an operator restarts the log.
+    /// Returns a tile (a group of hashes) or a bundle of entries, by its path below `tile/`. `None` if the log has no
+    /// such file. The content of a path never changes, unless an operator restarts the log.
     pub async fn file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
         let Some(path) = TilePath::parse(path) else { return Ok(None) };
         self.core

@@ -20,10 +20,10 @@ use thiserror::Error;
 
 use super::stored::{read_tile, refused};
 
-/// The reason why the log is not extended.
+/// The reason why a node appends nothing to the transparency log.
 #[derive(Debug, Error)]
 pub(crate) enum KeptFault {
-    /// The log in the database lacks entries of the kept checkpoint, or has other entries instead.
+    /// The log in the database lacks entries of the checkpoint in the file, or has other entries instead.
     #[error(
         "the transparency log in the database lacks entries of the {signed} that this node has seen signed ({file}): \
         the database is older. Restore a newer database, or start a new log with 'sealpost admin log restart'"
@@ -51,14 +51,14 @@ impl From<KeptFault> for StoreError {
     }
 }
 
-/// The checkpoint in the checkpoint file.
+/// The checkpoint (signed size and root hash of the log) from a file outside the database.
 pub(super) struct KeptCheckpoint {
     checkpoint: Checkpoint,
     file: String,
 }
 
 impl KeptCheckpoint {
-    /// Reads the file; `None` if it does not exist.
+    /// Reads the checkpoint file; `None` if the file does not exist.
     pub(super) fn read(file: &Path) -> Result<Option<Self>, KeptFault> {
         let name = file.display().to_string();
         let text = match fs::read_to_string(file) {
@@ -81,9 +81,9 @@ impl KeptCheckpoint {
         kept_name == name && (kept_number, self.checkpoint.size) > (number, other.size)
     }
 
-    /// Refuses a log that does not begin with all entries of the checkpoint, and a predecessor of the checkpoint's log,
-    /// which a restart has ended. Accepts a successor, which a later restart has begun, and a log with an unrelated
-    /// name. Read `head` after the file, because nodes replace the file.
+    /// Accepts a log that begins with all entries of the checkpoint, a log that a later restart has begun, and a log
+    /// with an unrelated name. Refuses any other log: it lacks entries, or a restart has ended it. Read `head` after
+    /// the file, because nodes replace the file.
     pub(super) fn require(&self, reader: &mut Reader, head: &LogHead) -> Result<(), KeptFault> {
         let Checkpoint { origin, size, root } = &self.checkpoint;
         let (kept_name, kept_number) = numbered(origin);

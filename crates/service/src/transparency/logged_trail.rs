@@ -89,8 +89,8 @@ impl LoggedTrail {
         self.first.saturating_add(u64::try_from(self.hashes.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the fault of an entry of the trail that differs from the log. Returns `None` if the log has the same
-    /// entry, or no entry with this number.
+    /// Compares an entry of the trail with the log, and returns its fault if both differ. Returns `None` if the log has
+    /// the same entry, or no entry with this number.
     pub(crate) fn fault_of(&self, entry: &AuditEntry) -> Option<&'static str> {
         let place = usize::try_from(entry.number.checked_sub(self.first)?).ok()?;
         let is_other = *self.hashes.get(place)? != entry.hash.to_string();

@@ -34,14 +34,15 @@ named_enum! {
     }
 }
 
-/// A statement of the log, and the number of its entry.
+/// A statement (text about a key, a badge, an envelope or other data) of the log, and the number of its entry.
 pub(crate) struct Logged {
     pub(crate) statement: Statement,
     pub(crate) index: u64,
 }
 
 impl TransparencyLog {
-    /// Returns the proof of the statement that `find` finds. `None` until the statement is in the log.
+    /// Returns a proof that the log contains the statement that `find` returns. `None` until `find` returns a
+    /// statement.
     pub(crate) fn prove<E>(
         &self,
         format: ProofFormat,
@@ -88,9 +89,9 @@ pub(crate) fn find_statement(
     Ok(found.map(|statement| Logged::new(kind, statement, None)))
 }
 
-/// Finds the newest statement about a badge. Returns `None` if no statement is in the log yet, or if its status
-/// contradicts `is_revoked`. This happens if another program changed the row of the badge: the row then lacks a valid
-/// authentication tag, so the badge counts as revoked.
+/// Finds the newest statement about a badge. Returns `None` if no statement is in the log yet, or if the status in the
+/// statement contradicts `is_revoked`. The status contradicts if another program changed the row of the badge: the row
+/// then lacks a valid authentication tag, so the service treats the badge as revoked.
 pub(crate) fn find_badge(
     reader: &mut Reader,
     id: &BadgeId,

@@ -63,8 +63,9 @@ impl StatementCursor {
     }
 }
 
-/// Minimum age of a newest id before the cursor moves to this id. A statement gets its id before its transaction
-/// commits, so a statement with a lower id can appear later. Most transactions are shorter than this time.
+/// The cursor moves to an id only after this time, counted from when the id was the newest. A statement gets its id
+/// before its transaction commits, so a statement with a lower id can appear later. Most transactions are shorter than
+/// this time.
 const SLACK: Duration = Duration::from_secs(10);
 const FULL_EVERY: Duration = Duration::from_mins(1);
 

@@ -28,7 +28,7 @@ pub(super) fn hashes(bytes: &[u8]) -> Vec<TreeHash> {
     hashes.iter().map(|hash| TreeHash(*hash)).collect()
 }
 
-/// Reads the hashes of a tile.
+/// Reads the hashes of a tile: a stored group of hashes of the Merkle tree.
 pub(crate) fn read_tile(
     reader: &mut sealpost_storage::Reader,
     tile: Tile,
@@ -36,10 +36,10 @@ pub(crate) fn read_tile(
     Ok(hashes(&reader.log_tile(tile.level, tile.index)?.unwrap_or_default()))
 }
 
-/// An error while tiles are read.
+/// An error while tiles (stored groups of hashes of the Merkle tree) are read.
 #[derive(Debug, Error)]
 pub(crate) enum TreeFault {
-    /// A tile lacks hashes.
+    /// The stored tile lacks hashes.
     #[error("{0}")]
     Missing(String),
     #[error(transparent)]

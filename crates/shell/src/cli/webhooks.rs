@@ -16,7 +16,7 @@ pub enum WebhooksCommand {
     Deliveries {
         #[command(flatten)]
         webhook: WebhookArgs,
-        /// Number of attempts
+        /// Largest number of attempts
         #[arg(long, default_value_t = 20, value_name = "N")]
         limit: u32,
     },

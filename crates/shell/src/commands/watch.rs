@@ -208,5 +208,6 @@ const REQUEST_TRIES: u32 = 3;
 /// proof. [`PROOF_TRIES`] requests with this pause take longer than that.
 const PROOF_PAUSE: Duration = Duration::from_millis(500);
 const PROOF_TRIES: u32 = 7;
-/// Maximum number of tiles of the log to fetch. Two paths from a leaf to the root of the largest tree need fewer.
+/// Maximum number of tiles of the log to fetch. The root hash and the proof need the tiles on two paths from a leaf to
+/// the root. Even in the largest tree, these are fewer.
 const TILES_MAX: usize = 64;

@@ -27,11 +27,11 @@ use crate::{
 };
 
 impl Transaction {
-    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations. Then
+    /// Begins to close an account: invalidates its login secret, so that later logins and activations are refused. Then
     /// [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several calls.
     ///
     /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
-    /// [`ClosingExtent::Erase`], but not back. The times of the first closing and of the first erasure stay.
+    /// [`ClosingExtent::Erase`], but not back. The times of the first closing and of the first erasure do not change.
     ///
     /// Returns the stored state of the closing, or `None` if the account does not exist.
     pub fn begin_closing(
@@ -50,7 +50,7 @@ impl Transaction {
         Ok(closing)
     }
 
-    /// Performs the next step of a closing: deletes about `limit` rows at most, or revokes one key. Returns the numbers
+    /// Performs the next step of a closing: deletes at most about `limit` rows, or revokes one key. Returns the numbers
     /// of changed rows, and whether the closing is complete.
     ///
     /// Run each call in a separate transaction. A call locks at most one API key. Several calls would lock several keys
@@ -259,8 +259,8 @@ fn delete_some(
     columns::number(delete.execute(conn)?, "number of rows")
 }
 
-/// Marks the closing as complete. Returns `false` if the stored extent is no longer `extent`, because another
-/// transaction has changed it.
+/// Marks the closing of an account as complete. Returns `false` if its extent (close or erase) is no longer `extent`,
+/// because another transaction has changed the extent.
 fn finish(
     conn: &mut AnyConnection,
     account: &str,

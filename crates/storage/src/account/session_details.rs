@@ -46,8 +46,8 @@ impl Transaction {
 
     /// Sets the time of last use of sessions to `hour`, the start of an hour. Ignores sessions that no longer exist.
     ///
-    /// Keeps a stored time that is at most one hour later, because the clocks of two nodes can be in different hours.
-    /// Overwrites a later one, because it came from a wrong clock.
+    /// Does not change a stored time up to one hour after `hour`, because the clocks of two nodes can be in different
+    /// hours. A stored time after that came from a wrong clock, and is replaced.
     pub fn set_session_uses(
         &mut self,
         sessions: &[TokenHash],

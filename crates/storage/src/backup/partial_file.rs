@@ -18,8 +18,7 @@ use crate::owned_file::{self, with_suffix};
 pub(super) struct PartialFile {
     /// Path of the file: the final path with [`SUFFIX`].
     pub(super) path: PathBuf,
-    /// The open file. Its lock shows other processes that the backup is still running, so that they do not delete the
-    /// file.
+    /// The open file. Its lock shows that this backup is still running, so that other processes do not delete the file.
     file: File,
     target: PathBuf,
 }

@@ -257,7 +257,8 @@ enum CheckpointFault {
     Io(#[from] io::Error),
 }
 
-/// Runs a checkpoint pass in this mode, and returns the state of the log. `NOOP` copies nothing.
+/// Runs a checkpoint in an SQLite mode such as `PASSIVE`, and returns the state of the log. The mode `NOOP` copies
+/// nothing.
 pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult<LogState> {
     sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(conn)
 }
@@ -268,7 +269,7 @@ const LOG_PAGES_MAX: i64 = 4096;
 /// Number of uncopied pages (64 MiB) above which the log is long. A log becomes long only while a reader prevents its
 /// copying.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
-/// A write without an effect, which adds a page to the log.
+/// A write that changes no value, but adds a page to the log: see [`Work::copy_portion`].
 const LATER_WRITE: &str = "/* checkpointer.later_write */ UPDATE database_identity SET id = id";
 /// Number of passes of a checkpoint while other threads write.
 const PASSES_BESIDE_WRITERS: u32 = 3;

@@ -185,8 +185,8 @@ const PRIVATE: u32 = 0o600;
 ///
 /// - A commit is acknowledged only when it is on disk, and on the disk of a synchronous standby if there is one. A
 ///   weaker default of the server is replaced, and a stronger default is kept.
-/// - Error messages are in English, because errors are classified by text. If the role may not set the language, the
-///   language of the server is kept.
+/// - Error messages are in English, because errors are classified by text. If the role lacks the right to set the
+///   language, the language of the server is kept.
 /// - Queries use indexes. PostgreSQL plans each prepared statement only once, often while a table is small. Without
 ///   these settings, PostgreSQL could choose to scan the whole table, and keep this plan when the table has grown. A
 ///   bitmap scan would read all index entries of a key, even if the query needs only the first.

@@ -37,8 +37,8 @@ impl GradualFlush {
     }
 }
 
-/// Returns the number of bytes in pages that this thread has changed so far. `None` if the system does not count these
-/// bytes.
+/// Returns the total size in bytes of the pages that this thread has changed so far. The difference of two results is
+/// the `changed` of [`GradualFlush::run`]. `None` if the operating system does not provide the number.
 pub(crate) fn bytes_changed_by_thread() -> Option<u64> {
     let counters = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     counters.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.parse().ok()

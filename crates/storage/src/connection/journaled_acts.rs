@@ -28,8 +28,8 @@ pub(crate) struct JournaledActs {
     acts: Vec<JournaledAct>,
 }
 
-/// The acts of a transaction that is ready to commit. The result of the commit decides which acts are appended to the
-/// journal.
+/// The acts (revocations and similar changes) of a transaction that is ready to commit. The result of the commit
+/// decides which acts are appended to the journal.
 #[derive(Debug)]
 pub(crate) struct PendingActs {
     journal: Arc<dyn RevocationJournal>,
@@ -44,15 +44,16 @@ impl JournaledActs {
         Self { journal: journal.get().cloned(), acts: Vec::new() }
     }
 
-    /// Adds an act, unless it equals the last added act. Does nothing if the database has no journal.
+    /// Adds an act (a revocation or similar change), unless it equals the last added act. Does nothing if the database
+    /// has no journal.
     pub(crate) fn add(&mut self, act: JournaledAct) {
         if self.journal.is_some() && self.acts.last() != Some(&act) {
             self.acts.push(act);
         }
     }
 
-    /// Ends the collection of acts directly before the commit. Returns the acts to append to the journal after the
-    /// commit; `None` if there are no acts or no journal.
+    /// Ends the collection of acts (revocations and similar changes) directly before the commit. Returns the acts to
+    /// append to the journal after the commit; `None` if there are no acts or no journal.
     ///
     /// If `is_durable` is true, raises the journal's mark in the database by one. Raising the mark locks its row, so
     /// call this function last in the transaction.
@@ -79,8 +80,8 @@ impl JournaledActs {
 }
 
 impl PendingActs {
-    /// Appends the acts to the journal after a commit. If the commit is in doubt, appends only acts that revoke rights,
-    /// and without a mark. Appends nothing if the commit failed.
+    /// Appends the acts (revocations and similar changes) to the journal after a commit. If the commit is in doubt,
+    /// appends only acts that revoke rights, and without a mark. Appends nothing if the commit failed.
     pub(crate) fn append(self, done: &Result<(), StoreError>) {
         let Self { journal, mark, server_time, mut acts } = self;
         match done {

@@ -55,12 +55,12 @@ pub struct Transaction {
     /// to the revocation journal after the commit.
     pub(crate) journaled_acts: JournaledActs,
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
-    /// for a migration or a move, whose commit may take long.
+    /// for a migration or the move of a database into PostgreSQL, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
     /// The positions from which deletions of expired rows continue.
     pub(crate) purge_cursor: Arc<PurgeCursor>,
-    /// For each table, the time of the last expired row that this transaction deletes. The commit moves `purge_cursor`
-    /// to it.
+    /// For each table, the time of the last expired row that this transaction deletes. After the commit, `purge_cursor`
+    /// continues at this time.
     pub(crate) purged: Vec<(&'static str, i64)>,
     /// The file of an SQLite database; `None` for PostgreSQL.
     file: Option<Arc<Path>>,
@@ -110,14 +110,15 @@ impl Transaction {
         })
     }
 
-    /// Removes the deadline of the commit. Needed for migrations and moves, whose commit may take long.
+    /// Removes the deadline of the commit. Needed for migrations, and for moving a database into PostgreSQL: such a
+    /// commit may take long.
     pub(crate) fn without_deadline(mut self) -> Self {
         self.durable_commits = None;
         self
     }
 
-    /// Commits the transaction, and then appends its journaled acts to the revocation journal. If one of its statements
-    /// has failed, rolls back and returns [`StoreError::Refused`].
+    /// Commits the transaction, and then appends its revocations and similar changes to the revocation journal. If one
+    /// of its statements has failed, rolls back and returns [`StoreError::Refused`].
     pub fn commit(mut self) -> Result<(), StoreError> {
         if self.failed {
             // PostgreSQL would report success although it rolls back, so COMMIT is not sent.
@@ -234,7 +235,7 @@ pub(crate) fn begin_with(connection: &mut Connection, sql: &str) -> Result<(), F
 }
 
 /// Reads rows. [`Database::read`](crate::Database::read) opens a reader outside a transaction: each read then sees all
-/// rows that were committed before it. A [`Transaction`](crate::Transaction) reads through its own reader.
+/// rows that were committed before the read. A [`Transaction`](crate::Transaction) reads through its own reader.
 pub struct Reader {
     pub(crate) connection: PooledConnection,
     /// True after a failed statement. A failed transaction cannot be committed.

@@ -77,8 +77,8 @@ impl PostgresUrl {
         self.parts().parameter(name)
     }
 
-    /// Returns the URL with a parameter added. The last value of a parameter counts, so the new value replaces an
-    /// earlier one.
+    /// Returns the URL with a parameter added. Of several values of a parameter the last one is used, so the new value
+    /// replaces an earlier one.
     pub(crate) fn with_parameter(&self, name: &str, value: &str) -> Self {
         let separator = if self.0.contains('?') { '&' } else { '?' };
         Self(format!("{}{separator}{name}={value}", self.0))
@@ -104,7 +104,8 @@ impl PostgresUrl {
 impl FromStr for DatabaseUrl {
     type Err = UrlFault;
 
-    /// Parses a URL. Ignores white space and a byte order mark around it, such as the line break at the end of a file.
+    /// Parses a URL. Ignores white space and a byte order mark around the URL, such as the line break at the end of a
+    /// file.
     fn from_str(text: &str) -> Result<Self, UrlFault> {
         let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
         if text.contains(char::is_control) {

@@ -1,4 +1,4 @@
-//! Runs reads and transactions.
+//! Runs reads outside a transaction, and runs transactions, which are repeated after a conflict.
 
 use std::{sync::Arc, time::Instant};
 

@@ -86,7 +86,8 @@ impl Reader {
     }
 }
 
-/// Adds the next envelopes to `rows`. The statement is not kept prepared, so that PostgreSQL plans it for these values.
+/// Adds the next envelopes to `rows`. The statement is not kept prepared, so that PostgreSQL plans it for the
+/// parameters of each call.
 fn add_envelopes(
     conn: &mut AnyConnection,
     rows: &mut UncountedRows,
@@ -107,8 +108,9 @@ fn add_envelopes(
     Ok(())
 }
 
-/// Adds the next attempts to `rows`, up to the first attempt that ended within the hour after `before`. Counts an
-/// attempt with a later time, because its time comes from a wrong clock. Counting would otherwise wait until that time.
+/// Adds the next attempts to `rows`. Stops at the first attempt that ended within the hour after `before`, which is too
+/// recent. An attempt with a later time is added at once: its time comes from a wrong clock, and the counting would
+/// otherwise stop until that time.
 fn add_attempts(
     conn: &mut AnyConnection,
     rows: &mut UncountedRows,
@@ -160,7 +162,7 @@ struct UncountedAttempt {
     at: i64,
 }
 
-/// Returns the API key that owns each webhook in `rows`. Called once for all portions, because a look-up can be slow:
+/// Returns the API key that owns each webhook in `rows`. Looks up all webhooks at once, because a look-up can be slow:
 /// while another session has an open snapshot, a look-up reads all old versions of the row of a webhook.
 fn owners(
     conn: &mut AnyConnection,
@@ -243,9 +245,9 @@ fn name(table: CountedTable) -> &'static str {
     }
 }
 
-/// Reads the daily counts of one API key, with its uncounted rows. No index finds the envelopes of one key. Therefore
-/// the query first reads the newest uncounted envelopes of all keys. `$1`, `$2` and `$3` must first appear in this
-/// order, because SQLite numbers parameters by their first use.
+/// Reads the daily counts of one API key, and adds its rows that housekeeping has not counted yet. No index finds the
+/// envelopes of one key. Therefore the query first reads the newest uncounted envelopes of all keys. `$1`, `$2` and
+/// `$3` must first appear in this order, because SQLite numbers parameters by their first use.
 const OF_KEY: &str = "/* daily_counts.of_key */
     SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
         CAST(sum(delivered) AS BIGINT) AS delivered

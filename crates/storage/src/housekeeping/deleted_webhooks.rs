@@ -101,7 +101,7 @@ fn delete_deliveries(
     Ok(keys.len())
 }
 
-/// Returns the keys of up to `limit` deliveries to a webhook.
+/// Returns the primary keys of up to `limit` deliveries to a webhook.
 fn deliveries_to(
     conn: &mut AnyConnection,
     id: &str,

@@ -68,7 +68,7 @@ impl Transaction {
     }
 }
 
-/// Bounces the ended envelopes that were neither opened nor delivered: their senders get an event.
+/// Bounces the envelopes in `ended` that were neither opened nor delivered: their senders get an event.
 pub(crate) fn bounce(
     conn: &mut AnyConnection,
     ended: &EndedEnvelopes,

@@ -107,8 +107,8 @@ impl Transaction {
         })
     }
 
-    /// Deletes the retiring secrets that have expired at `now`. Changes up to `limit` webhooks and returns their
-    /// number.
+    /// Deletes the former signing secrets of webhooks that have expired at `now` (expired retiring secrets). Changes up
+    /// to `limit` webhooks and returns their number.
     pub fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let retired = w::table

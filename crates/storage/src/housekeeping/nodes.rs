@@ -50,9 +50,9 @@ impl Transaction {
     /// decides which rows have expired; `None` if another node has the turn.
     ///
     /// With the time of a clock that is far ahead, the task would delete too much. Therefore the database stores a time
-    /// for each task. Each call first moves the stored time towards the earlier of two clocks, by at most `pace` in
-    /// either direction: the clock of the node (`now`) and the clock of the database server. The first call for a task
-    /// stores the earlier clock. The returned time is the earliest of the stored time and the two clocks.
+    /// for each task. Each call first moves the stored time, by at most `pace` in either direction, towards the earlier
+    /// of the node's clock (`now`) and the database server's clock. The first call for a task stores the earlier clock.
+    /// The returned time is the earliest of the stored time and the two clocks.
     pub fn take_housekeeping_turn(
         &mut self,
         turn: &HousekeepingTurn<'_>,

@@ -197,7 +197,8 @@ pub(crate) fn extend(
     Ok(is_done)
 }
 
-/// Logs and counts that the newest partition of a table gets no upper bound, because it has a row of the time `later`.
+/// Logs that the newest partition of a table gets no upper bound, because it has a row of the time `later`. Also counts
+/// this in a metric.
 fn warn_of_later_row(table: &PartitionedTable, later: Timestamp) {
     postponed(table, "rows");
     tracing::warn!(
@@ -312,8 +313,8 @@ impl From<Error> for Unchanged {
     }
 }
 
-/// Logs and counts a change of partitions that is left to a later run of the housekeeping task. The reason is `lock` if
-/// a lock was not free, and `rows` if rows of the partition do not allow the change yet.
+/// Logs a change of partitions that is left to a later run of the housekeeping task, and counts the change in a metric.
+/// The reason is `lock` if a lock was not free, and `rows` if rows of the partition do not allow the change yet.
 fn postponed(table: &PartitionedTable, reason: &'static str) {
     counter!("sealpost_partition_changes_postponed_total", "table" => table.name, "reason" => reason)
         .increment(1);

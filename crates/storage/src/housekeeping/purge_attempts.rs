@@ -67,9 +67,9 @@ fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault
     })
 }
 
-/// Deletes the attempts with the lowest numbers in the range. Reads no other attempts, so that the cost does not depend
-/// on the size of the table. `$1` to `$4` must first appear in this order, because SQLite numbers parameters by their
-/// first use.
+/// Deletes the attempts with the lowest numbers in a range of times. Reads no other attempts, so that the cost does not
+/// depend on the size of the table. `$1` to `$4` must first appear in this order, because SQLite numbers parameters by
+/// their first use.
 const DELETE: &str = "/* purge_attempts.delete */
     DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number <= (
         SELECT max(number) FROM (

@@ -44,7 +44,7 @@ pub enum Retagging {
     Renew,
 }
 
-/// A page of rows that was read.
+/// The result of [`Transaction::retag_page`] for one page of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetaggedPage {
     /// The id of the last row. `None` if no row is left.
@@ -62,7 +62,7 @@ struct TaggedRow {
 }
 
 impl TaggedTable {
-    /// All tables.
+    /// All tables with tags. Sessions occur twice, because they have two tags.
     pub const ALL: [Self; 5] =
         [Self::Accounts, Self::ApiTokens, Self::Badges, Self::SessionConfirmations, Self::Sessions];
 }

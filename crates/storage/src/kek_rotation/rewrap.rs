@@ -139,7 +139,8 @@ impl Transaction {
     }
 }
 
-/// Replaces the encrypted form of one retiring secret. Returns false if `old` is no longer stored.
+/// Replaces the encrypted form of one retiring secret (a former signing secret that has not expired). Returns false if
+/// `old` is no longer stored.
 fn replace_retiring(
     conn: &mut AnyConnection,
     id: &WebhookId,

@@ -20,11 +20,11 @@ pub(super) enum Cell {
     Text(String),
 }
 
-/// A row of SQLite.
+/// A row of the source, an SQLite database.
 #[derive(Debug)]
 pub(super) struct SourceRow(pub(super) Vec<Cell>);
 
-/// The hash of a row of PostgreSQL.
+/// The hash of a row of the target, a PostgreSQL database.
 #[derive(Debug)]
 pub(super) struct TargetRowHash(pub(super) [u64; 4]);
 

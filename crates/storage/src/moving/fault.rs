@@ -1,6 +1,6 @@
-//! The reasons why a move is refused.
+//! The reasons why a move from SQLite to PostgreSQL is refused.
 
-/// The reasons why a move is refused, or its result is rejected.
+/// The reasons why a move from SQLite to PostgreSQL is refused, or its result is rejected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MoveFault {
     #[error(

@@ -60,7 +60,7 @@ impl RowPortion {
 }
 
 impl ColumnValues {
-    /// Adds a cell. Returns `false` if the cell has another type.
+    /// Adds a cell. Returns `false` if the cell has another type than the column.
     fn push(&mut self, cell: Cell) -> bool {
         match (self, cell) {
             (Self::Booleans(values), Cell::Integer(0)) => values.push(Some(false)),

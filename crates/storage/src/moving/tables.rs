@@ -6,7 +6,7 @@ use diesel::{PgConnection, SqliteConnection, prelude::*, sql_types::Text};
 use super::fault::MoveFault;
 use crate::{connection::fault::Fault, query::statement::Statement};
 
-/// A table that is moved.
+/// A table whose rows are moved from SQLite to PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MovedTable {
     pub(crate) name: String,

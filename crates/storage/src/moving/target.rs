@@ -22,7 +22,7 @@ use crate::{
     query::statement::Statement,
 };
 
-/// Refuses a database that has a table in the schema of the service. Tables of extensions do not count.
+/// Refuses a database that has a table in the schema of the service. Ignores tables of extensions.
 pub(super) fn require_empty(conn: &mut AnyConnection) -> Result<(), Fault> {
     let AnyConnection::Postgres(pg) = conn else {
         return Err(Fault::Refused(MoveFault::NotPostgres.into()));
@@ -98,8 +98,8 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
 }
 
 /// Sets the sequences of attempt numbers and log statement ids so that new rows get larger numbers than any row that
-/// the source has ever had. Rows with the largest numbers may be deleted. Therefore also uses the sequences of the
-/// source, and the number of the last counted attempt.
+/// the source has ever had. The rows with the largest numbers may be deleted already. Therefore also uses the sequences
+/// of the source, and the number of the last counted attempt.
 pub(super) fn continue_numbers(
     pg: &mut PgConnection,
     source: &mut SqliteConnection,

@@ -22,7 +22,7 @@ pub(crate) enum RowLock {
 }
 
 /// Takes an advisory lock (a lock on a number) until the transaction ends. Use this lock if there may be no row to lock
-/// yet, or if the role may not lock rows. Does nothing on SQLite.
+/// yet, or if the role lacks the right to lock rows. Does nothing on SQLite.
 pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(pg) => {

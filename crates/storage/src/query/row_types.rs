@@ -104,7 +104,7 @@ pub(crate) fn update_one<R: StoredRow>() -> String {
     format!("/* update_{table} */ UPDATE {table} SET {values} WHERE {key} = ?")
 }
 
-/// Like [`update_one`], but also adds a value to the column `counter`. This value is the first parameter.
+/// Like [`update_one`], but also increases the column `counter` by a value, which is the first parameter.
 pub(crate) fn update_one_and_add<R: StoredRow>(counter: &str) -> String {
     update_one::<R>().replacen(" SET ", &format!(" SET {counter} = {counter} + ?, "), 1)
 }

@@ -1,8 +1,9 @@
 //! Conditions on the last six characters of a webhook's id, for queries of its deliveries and attempts.
 //!
-//! Indexes that get an entry for each delivery or attempt contain only these characters, to stay small. A query uses
-//! such an index only if it has one of these conditions beside the condition on the whole id. The SQL text contains
-//! their position, 24, because the databases use an index on an expression only for the same expression.
+//! Indexes that get an entry for each delivery or attempt contain only these characters, to stay small. The characters
+//! are random, so few webhooks share them. A query uses such an index only if it has one of these conditions beside the
+//! condition on the whole id. The SQL text contains their position, 24, because the databases use an index on an
+//! expression only for the same expression.
 
 use diesel::{
     dsl::{Eq, sql},

@@ -3,8 +3,8 @@
 //! The table `envelope_outcomes` has at most one row for each envelope: `bounced`, or `announced` (delivered to a
 //! webhook). So an envelope bounces at most once, and an announced envelope never bounces.
 //!
-//! An envelope with a success in the attempt log does not bounce either. The outcome `announced` is recorded as well in
-//! three cases:
+//! An envelope with a success in the attempt log does not bounce either, so most successes need no row. `announced` is
+//! recorded in three cases:
 //!
 //! - The envelope still has other deliveries.
 //! - A webhook is deleted, and its attempts with it.
@@ -28,9 +28,9 @@ use crate::{
     },
 };
 
-/// Records `announced` (delivered to a webhook) for the envelopes among the events `delivered`. Then [settles](settle)
-/// the envelopes among the events `exhausted`, whose last attempts failed. Locks the exhausted envelopes first: all
-/// transactions lock envelopes before they insert outcomes.
+/// Records `announced` (delivered to a webhook) for the envelopes among the events `delivered`. Then decides with
+/// [`settle`] if the envelopes among the events `exhausted`, whose last attempts failed, bounce or wait. Before both,
+/// locks the envelopes among `exhausted`: all transactions lock envelopes before they insert outcomes.
 pub(crate) fn end(
     conn: &mut AnyConnection,
     delivered: &[String],

@@ -262,7 +262,7 @@ fn others_due(
 }
 
 enum Claimed {
-    /// The event has expired, so the delivery is parked until housekeeping deletes it.
+    /// The event has expired, so the delivery is parked (gets a later due time). Housekeeping deletes the delivery.
     Expired,
     /// The webhook is disabled or paused, so the delivery is parked (gets a later due time).
     Inactive,
@@ -304,10 +304,10 @@ impl ClaimedRow {
 /// a later due time) or deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
 
-/// Maximum number of expired leases that a claim ends, so that their deliveries can be claimed again.
+/// Maximum number of expired leases that one claim ends. Ending a lease makes its delivery due again.
 const ENDED_MAX: i64 = 1_000;
 
-/// A claim looks for webhooks with short queues among this many of the most recently due deliveries.
+/// Number of most recently due deliveries among which a claim looks for webhooks with short queues.
 const NEWEST_MAX: i64 = 256;
 
 /// Maximum number of webhooks that a claim visits in the order of ids to find short queues.

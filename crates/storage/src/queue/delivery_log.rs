@@ -22,7 +22,7 @@ use crate::{
 
 impl Reader {
     /// Reads up to `limit` pending deliveries of a webhook (those that wait for an attempt), newest event first. Omits
-    /// events before `oldest`. If `below` is given, reads only deliveries of older events than this.
+    /// events before `oldest`. If `below` is given, reads only deliveries of events older than `below`.
     ///
     /// Scans all pending deliveries of the webhook. Do not call this in a transaction that holds locks, because other
     /// transactions would wait for the whole scan.
@@ -44,7 +44,7 @@ impl Reader {
     }
 
     /// Reads up to `limit` attempts at a webhook from the log, newest first. If `outcome` is given, reads only attempts
-    /// with this outcome. If `below` is given, reads only older attempts.
+    /// with this outcome. If `below` is given, reads only attempts older than `below`.
     pub fn attempts(
         &mut self,
         id: &WebhookId,

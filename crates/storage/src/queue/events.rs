@@ -127,8 +127,8 @@ fn webhooks_of(
     Ok(webhooks)
 }
 
-/// Loads the stored events of claimed deliveries. Executes no statement if all events are received envelopes, as in
-/// most claims.
+/// Loads the stored events of deliveries that a node has claimed (leased). Executes no statement if all events are
+/// received envelopes, as in most claims.
 pub(crate) fn load(
     conn: &mut AnyConnection,
     claimed: &[ClaimedRow],
@@ -143,7 +143,7 @@ pub(crate) fn load(
     rows.into_iter().map(|row| Ok((row.id.clone(), Arc::new(row.read()?)))).collect()
 }
 
-/// Returns the event of a claimed delivery; `None` if the event has been deleted.
+/// Returns the event of a claimed (leased) delivery; `None` if the event has been deleted.
 pub(crate) fn read(
     id: &str,
     envelope: Option<HashedMetaRow>,

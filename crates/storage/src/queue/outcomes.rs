@@ -50,8 +50,8 @@ pub(crate) struct AttemptRecording<'a> {
 /// Records the outcomes of attempts whose leases are still valid, and returns the effects.
 ///
 /// If `recording` is `None`, the attempt log and the health of webhooks do not change. The log then does not show which
-/// envelopes were delivered. So that these do not bounce (count as undeliverable), their outcome `announced` is
-/// recorded.
+/// envelopes were delivered. Therefore the outcome `announced` is recorded for these envelopes, so that they do not
+/// bounce.
 pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],
@@ -86,8 +86,8 @@ pub(crate) fn record(
     Ok(Recorded { disabled, successes, exhausted })
 }
 
-/// Makes deliveries due again that a response 410 (Gone) would end, if the webhook has had another URL since the
-/// attempt.
+/// Makes a delivery due again although its receiver responded with 410 (Gone), if the webhook has had another URL since
+/// the attempt. Otherwise the response would end the delivery.
 fn retry_at_changed_urls(
     conn: &mut AnyConnection,
     attempts: &mut [FinishedAttempt],

@@ -1,4 +1,4 @@
-//! Reads sent envelopes with the facts for their receipts. A receipt shows the sender what has happened to an envelope.
+//! Reads sent envelopes with the data for their receipts. A receipt shows the sender what has happened to an envelope.
 //!
 //! Lists the envelopes of a sender in pages, newest first. No index contains the recipient. A query for one recipient
 //! therefore examines at most [`EXAMINED_MAX`] envelopes for each page, and the next page continues after the last
@@ -75,7 +75,7 @@ impl Reader {
 /// Id, recipient, time of sealing, first opening and context of a sent envelope.
 type SentColumns = (String, String, i64, Option<i64>, ContextColumns);
 
-/// Reads envelopes of a sender with the facts for their receipts, newest first. Omits envelopes of other senders.
+/// Reads envelopes of a sender with the data for their receipts, newest first. Omits envelopes of other senders.
 pub(crate) fn read_sent(
     conn: &mut AnyConnection,
     ids: &[String],
@@ -107,7 +107,7 @@ pub(crate) fn read_sent(
     sent.into_iter().map(read).collect()
 }
 
-/// The facts for the receipts of envelopes, by envelope id, and the receipt policies of their recipients.
+/// The data for the receipts of envelopes, by envelope id, and the receipt policies of their recipients.
 struct StoredFacts {
     outcomes: HashMap<String, (String, i64)>,
     waiting: HashSet<String>,
@@ -180,7 +180,7 @@ fn page(
     Ok((ids, next))
 }
 
-/// Returns the newest envelopes that match the query. Ignores its recipient.
+/// Returns the newest envelopes that match the query, for any recipient.
 fn examine(
     conn: &mut AnyConnection,
     query: &SentQuery,

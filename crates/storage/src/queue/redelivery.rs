@@ -1,4 +1,5 @@
-//! Makes deliveries due again: expedites pending deliveries, redelivers single events, and recovers failed deliveries.
+//! Makes deliveries due again: pending deliveries before their time, the delivery of a single event, and failed
+//! deliveries.
 
 use diesel::{
     declare_sql_function,
@@ -171,9 +172,9 @@ extern "SQL" {
 /// Makes deliveries due at `now`, and returns their number.
 ///
 /// - A delivery whose last attempt failed starts again with the first attempt.
-/// - Any other delivery repeats its newest attempt, and uses up no step of the retry schedule. The column
-///   `requested_at` marks the delivery until an attempt fails. Each claim of a marked delivery returns a number of
-///   attempts that is lower by one. The stored number stays the same, so that a second request changes nothing.
+/// - Any other delivery repeats its newest attempt, and uses up no step of the retry schedule: each claim of the
+///   delivery returns a number of attempts that is lower by one, until an attempt fails. The column `requested_at`
+///   marks such a delivery. The stored number stays the same, so that a second request changes nothing.
 /// - The attempt of a leased delivery may be under way. The request is stored with the lease. When the lease ends, the
 ///   delivery becomes due, even if the attempt succeeds.
 fn make_due(

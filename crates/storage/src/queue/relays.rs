@@ -135,7 +135,8 @@ impl Reader {
         self.number(c::table.filter(c::node.eq(node.0)).count(), "number of connections")
     }
 
-    /// Returns whether connections of a node must be checked with [`Transaction::check_relays`].
+    /// Returns true if [`Transaction::check_relays`] has connections of a node to check: their webhook, key or token
+    /// may have changed or expired.
     pub fn has_unchecked_relays(
         &mut self,
         node: LeaseToken,
@@ -151,9 +152,9 @@ impl Transaction {
     /// Stores a connection to a webhook, unless the webhook already has `max` connections. Returns the number of its
     /// other connections.
     ///
-    /// Locks the key, the webhook and the token. Earlier changes of these rows are committed, so that the first
-    /// [check](Self::check_relays) sees them. A later change waits for this transaction. Its database trigger then
-    /// finds the connection, and requests a check.
+    /// Locks the key, the webhook and the token. The first [check](Self::check_relays) therefore sees all earlier
+    /// changes of these rows. A later change waits for this transaction. The database trigger of the change then finds
+    /// the connection, and requests a check.
     pub fn insert_relay(
         &mut self,
         key: &ApiKeyId,

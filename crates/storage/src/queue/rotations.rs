@@ -155,7 +155,7 @@ impl ChangeRow {
     }
 }
 
-/// Returns the changes that the current pass over the envelopes handles, oldest first.
+/// Returns the changes of keys for which the current pass over the envelopes finds the correspondents, oldest first.
 fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
     let under_way = r::table.filter(r::read_to.is_not_null()).order((r::at, r::api_key_id));
     Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)

@@ -49,14 +49,14 @@ on_either! {
     /// Ends the given leases, except those that have changed since. Their deliveries are then due at `now`, and wait
     /// until the receiver connects to the service.
     fn await_relay(leases: &[DeliveryLease], now: Timestamp) -> ();
-    /// Releases up to `limit` deliveries that wait for a relay connection, although their webhook is no longer a relay.
-    /// All nodes can then claim these deliveries. Returns their number.
+    /// Releases up to `limit` deliveries that wait for a relay connection, if their webhook is no longer a relay or was
+    /// deleted. All nodes can then claim these deliveries. Returns their number.
     fn leave_relays(limit: i64) -> usize;
     /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears the requests
     /// to redeliver or recover these deliveries, because the new attempt fulfils them. For a requested attempt, the
     /// returned number of attempts is lower by one, so that it repeats the newest attempt.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
-    /// Deletes deliveries, leased or not. Returns the keys of those that existed.
+    /// Deletes deliveries, leased or not. Returns the primary keys of those that existed.
     fn delete(keys: &[DeliveryKey]) -> Vec<DeliveryKey>;
     /// Postpones (parks) deliveries: ends their leases and sets the due time, even if the lease has changed.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
@@ -74,8 +74,9 @@ on_either! {
     fn log_attempts(attempts: &[&FinishedAttempt]) -> ();
     /// Updates the health of webhooks. Their rows must be locked.
     fn set_health(rows: &[HealthRow]) -> ();
-    /// Ends the given leases, except those that have changed since, and sets the due time of their deliveries. A
-    /// delivery with a request to redeliver or recover is due at the time of the request, if that is earlier.
+    /// Ends the given leases, except those that have changed since, and sets the due time of their deliveries to
+    /// `due_at`. If redelivery or recovery of a delivery was requested before `due_at`, the time of the request is the
+    /// due time.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
     /// Inserts the events that are not stored yet, and returns their ids.
     fn insert_events(rows: &[EventRow]) -> Vec<String>;
@@ -86,6 +87,6 @@ on_either! {
         outcome: &'static str,
         now: Timestamp
     ) -> Vec<String>;
-    /// Changes the due time of deliveries without a lease, if the stored due time is still the expected one.
+    /// Changes the due time of deliveries without a lease, unless the stored due time has changed since it was read.
     fn expedite(changes: &[ExpeditedDelivery]) -> ();
 }

@@ -14,9 +14,9 @@ use crate::rows::attempt::FinishedAttempt;
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite. On PostgreSQL,
 /// each update also adds a version of the row, which every send to the webhook reads while a long transaction is open.
 ///
-/// Every failure is recorded. So is the first success after a failure, because it clears the failure. But another node
-/// may have recorded the failure. A success at a retry shows that there was a failure, so the shorter
-/// [`REPEATED_INTERVAL_MS`] applies to it.
+/// Every failure is recorded. The first success after a failure is recorded too, because it clears the failure. A node
+/// cannot know a failure that another node has recorded. But a success at a retry shows that an attempt failed before,
+/// so the shorter [`REPEATED_INTERVAL_MS`] applies to such a success.
 #[derive(Debug)]
 pub(crate) struct SuccessThrottle(Cache<String, i64>);
 
@@ -38,7 +38,7 @@ impl SuccessThrottle {
     /// [`committed`](SuccessThrottle::committed) after the commit.
     ///
     /// Omits the attempts of a webhook if all of them succeeded, and if the newest is less than the interval before or
-    /// after the last recorded success. It can be before if the clock was set back.
+    /// after the last recorded success. The newest attempt can be before that success if the clock was set back.
     pub(crate) fn filter<'a>(
         &self,
         attempts: &[&'a FinishedAttempt],
@@ -79,8 +79,8 @@ impl SuccessThrottle {
 /// Minimum time in milliseconds between two recorded successes of a webhook.
 const INTERVAL_MS: u64 = 600_000;
 /// Minimum time in milliseconds between two recorded successes of a webhook, if the newer success is a retry. This time
-/// is shorter than the pauses of the default retry schedule. So a success within this time is newer than the failure
-/// before the retry, and has already cleared this failure.
+/// is shorter than the pauses of the default retry schedule. If the last recorded success is not older than this time,
+/// it is newer than the failure before the retry, and has already cleared this failure.
 const REPEATED_INTERVAL_MS: u64 = 1_000;
 
 #[cfg(test)]

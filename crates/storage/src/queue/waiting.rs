@@ -114,7 +114,7 @@ pub(crate) fn still_waiting(
 }
 
 /// Returns the highest envelope id up to which a key can have skipped its waiting envelopes at `now`. A higher stored
-/// id comes from a wrong clock, and does not count.
+/// id comes from a wrong clock, and is ignored.
 pub(crate) fn last_skip(now: Timestamp) -> String {
     EnvelopeId::new(now.plus(SKIP_AHEAD_MAX), [0xff; 10]).to_string()
 }

@@ -1,11 +1,10 @@
 //! Transfers waiting envelopes to the oldest webhook of their recipient. If the recipient's key is revoked, the
-//! envelopes bounce instead: their senders get an event. Each transaction transfers a limited number of envelopes (a
-//! portion).
+//! envelopes bounce instead: their senders get an event. Each transaction transfers a limited number of envelopes.
 //!
 //! A batch of sends stores an envelope as waiting if it finds no webhook of the recipient. Another transaction may
 //! insert the first webhook at the same time. On PostgreSQL, the envelopes of the batch can therefore appear when the
-//! transfer has already begun. So a transfer ends only after all transactions have ended that were running at its first
-//! portion.
+//! transfer has already begun. So a transfer ends only after all transactions have ended that were running during the
+//! first transaction of the transfer.
 
 use diesel::{
     prelude::*,
@@ -91,7 +90,7 @@ impl Transaction {
 #[derive(Debug, Queryable)]
 struct TransferRequest {
     api_key_id: String,
-    /// See [`Horizon`]. `None` before the first portion of the transfer, and always on SQLite.
+    /// A transaction id: see [`Horizon`]. `None` before the first transaction of the transfer, and always on SQLite.
     horizon: Option<i64>,
 }
 
@@ -157,8 +156,8 @@ fn transfer(
 
 /// Shows whether transactions are still running that may store a waiting envelope although the recipient has a webhook.
 ///
-/// A horizon is a transaction id of PostgreSQL. Transactions with this id or a higher one began after the first portion
-/// of the transfer, so they find the webhook.
+/// A horizon is a transaction id of PostgreSQL. Transactions with this id or a higher one began after the first
+/// transaction of the transfer, so they find the webhook.
 struct Horizon {
     /// The horizon to store with the request if the request has none yet; `None` on SQLite.
     next: Option<i64>,

@@ -114,8 +114,9 @@ impl Transaction {
         Ok(ended)
     }
 
-    /// Sets the time of last use of API tokens to `hour`, the start of an hour. Keeps a stored time that is at most one
-    /// hour later, because the clocks of two nodes can be in different hours.
+    /// Sets the time of last use of API tokens to `hour`, the start of an hour. Does not change a stored time up to one
+    /// hour after `hour`, because the clocks of two nodes can be in different hours. A stored time after that came from
+    /// a wrong clock, and is replaced.
     pub fn set_api_token_uses(
         &mut self,
         tokens: &[TokenHash],

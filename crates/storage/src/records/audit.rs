@@ -92,5 +92,5 @@ impl AuditRow {
 }
 
 /// Number of the advisory lock for appending to the audit trail: `audit` in ASCII. A table lock would need the right to
-/// update or delete rows.
+/// update or delete rows, which the role may lack.
 const LOCK: i64 = 0x61_7564_6974;

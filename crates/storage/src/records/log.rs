@@ -160,14 +160,14 @@ impl Reader {
         self.run(|conn| Ok(newest.first(conn).optional()?.unwrap_or(0)))
     }
 
-    /// Returns true if a statement with an id above `after` is not yet in the transparency log.
+    /// Returns true if a log statement with an id above `after` is not in the transparency log yet.
     pub fn has_pending_statements(&mut self, after: i64) -> Result<bool, StoreError> {
         let pending = s::table.filter(s::number.is_null()).filter(s::id.gt(after)).order(s::id);
         self.run(|conn| Ok(pending.select(s::id).first::<i64>(conn).optional()?.is_some()))
     }
 
-    /// Reads up to `limit` statements with ids above `after` that are not yet in the transparency log, in the order of
-    /// ids.
+    /// Reads up to `limit` log statements with ids above `after` that are not in the transparency log yet, in the order
+    /// of ids.
     pub fn pending_statements(
         &mut self,
         after: i64,
@@ -181,8 +181,8 @@ impl Reader {
         })
     }
 
-    /// Finds the newest log statement about a subject. `None` if no such statement is stored, for example after an
-    /// erasure, or if the newest is not in the log yet.
+    /// Finds the newest log statement about the object with the id `subject`. `None` if no such statement is stored,
+    /// for example after an erasure, or if the newest is not in the log yet.
     pub fn newest_statement(
         &mut self,
         kind: StatementKind,
@@ -228,9 +228,9 @@ impl Reader {
     /// Finds the log statement that contains the hash `leaf` of an envelope. Returns the statement and the hashes of
     /// all its envelopes.
     ///
-    /// First searches the statements from the time `sent_at` on, oldest first. Then searches the time `skew` before
-    /// `sent_at`, newest first, because the clocks of nodes differ. Both searches read a bounded number of statements.
-    /// Returns `None` if none of these contains the envelope.
+    /// First searches the statements from the time `sent_at` on, oldest first. Then searches the statements of the
+    /// duration `skew` before `sent_at`, newest first, because the clocks of nodes differ. Both searches read a bounded
+    /// number of statements. Returns `None` if none of these statements contains the envelope.
     pub fn find_envelope_list(
         &mut self,
         leaf: &[u8; 32],
@@ -261,7 +261,8 @@ impl Reader {
         })
     }
 
-    /// Reads the hashes of a tile of the transparency log; `None` if the tree has no such tile.
+    /// Reads the hashes of a tile of the transparency log: a group of hashes of one level of its tree. `None` if the
+    /// tree has no such tile.
     pub fn log_tile(&mut self, level: u8, index: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let Ok(index) = i64::try_from(index) else { return Ok(None) };
         let hashes = t::table.find((i32::from(level), index)).select(t::hashes);

@@ -26,12 +26,14 @@ use crate::{
 };
 
 impl Reader {
-    /// Finds the profile of a key; `None` if no key has this id.
+    /// Finds the profile of a key: its status, its handle, and its label unless the policy hides the label. `None` if
+    /// no key has this id.
     pub fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError> {
         Ok(self.find_profiles(&[*id])?.remove(id))
     }
 
-    /// Finds the profiles of several keys. Omits unknown keys.
+    /// Finds the profiles of several keys: status, handle, and the label unless the policy hides it. Omits unknown
+    /// keys.
     pub fn find_profiles(
         &mut self,
         ids: &[ApiKeyId],
@@ -74,9 +76,9 @@ impl Reader {
         self.first(addressed.select(e::sender), |sender: String| columns::id(&sender, "envelope"))
     }
 
-    /// Finds contacts of `sender` on the next page of all stored envelopes: up to `limit` envelopes of any sender, with
-    /// ids above `after`. Returns the last id of the page, and the recipients of those of its envelopes that `sender`
-    /// sent. `None` if no envelope has an id above `after`.
+    /// Finds contacts of `sender` among the next `limit` stored envelopes of all senders, in the order of ids, after
+    /// the id `after`. Returns the id of the last of these envelopes, and the recipients of those that `sender` sent.
+    /// `None` if no envelope has an id above `after`.
     pub fn sent_page(
         &mut self,
         sender: &ApiKeyId,

@@ -74,7 +74,7 @@ impl DeliveryRow {
 /// the delivery must connect to the service first.
 pub(crate) const AWAITING_RELAY: i64 = -1;
 
-/// Returns the condition that a delivery waits for a relay.
+/// Returns the condition that a delivery waits until the receiver of its webhook, a relay, connects to the service.
 pub(crate) fn awaits_relay() -> LeaseCondition {
     LeaseCondition("deliveries.lease = -1")
 }
@@ -165,8 +165,8 @@ pub(crate) struct FailedDelivery {
     pub(crate) is_exhausted: bool,
 }
 
-/// A claimed delivery with its webhook and its envelope. The webhook or the envelope is `None` if it was deleted. The
-/// envelope is also `None` if the event is not a received envelope.
+/// A delivery that a node has claimed (leased), with its webhook and its envelope. The webhook or the envelope is
+/// `None` if it was deleted. The envelope is also `None` if the event is not a received envelope.
 #[derive(Debug, Queryable)]
 pub(crate) struct ClaimedRow {
     pub(crate) event_id: String,

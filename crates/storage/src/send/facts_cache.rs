@@ -26,13 +26,14 @@ use sealpost_domain::{
 pub(crate) struct FactsCache {
     keys: Entries<KeyFacts>,
     webhooks: Entries<RecipientWebhooks>,
-    /// The stored channels, each with the generation of the transaction that found or stored its row. The row of an
+    /// The stored channels, each with the [`Generation`] of the transaction that found or stored its row. The row of an
     /// evicted channel is inserted again, which changes nothing.
     channels: Cache<(Generation, ChannelId), ()>,
     generation: AtomicU64,
 }
 
-/// The number of times that the cache was cleared.
+/// The number of times that the cache was cleared. The database may lack channels that transactions of an earlier
+/// generation have stored.
 pub(crate) type Generation = u64;
 
 /// A cache of values by API key, each with the facts version for which the value is valid.
@@ -74,18 +75,18 @@ impl FactsCache {
         add(&self.webhooks, webhooks, versions);
     }
 
-    /// Returns the generation for a transaction that begins now. The transaction must already have its connection,
-    /// because a new connection begins a new generation.
+    /// Returns the generation (how often the cache was cleared) for a transaction that begins now. The transaction must
+    /// already have its connection, because a new connection clears the cache.
     pub(crate) fn generation(&self) -> Generation {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Returns true if a transaction of the same generation has committed the row of the channel.
+    /// Returns true if a transaction of this [`Generation`] has committed the row of the channel.
     pub(crate) fn has_channel(&self, generation: Generation, id: &ChannelId) -> bool {
         self.channels.get(&(generation, *id)).is_some()
     }
 
-    /// Remembers the channels whose rows a transaction of this generation has committed.
+    /// Adds channels whose rows a transaction of this [`Generation`] has committed.
     pub(crate) fn insert_channels(&self, generation: Generation, ids: &[ChannelId]) {
         for id in ids {
             self.channels.insert((generation, *id), ());
@@ -134,8 +135,8 @@ fn add<V>(
 
 /// Computes the size of a cache entry.
 ///
-/// - A key counts as one, and as one more for each [`ENTRIES_PER_KEY`] entries on its allowlist and blocklist.
-/// - The webhooks of a key count as their number, but as at least one.
+/// - The size of a key is one, and one more for each [`ENTRIES_PER_KEY`] entries on its allowlist and blocklist.
+/// - The size of a key's webhooks is their number, but at least one.
 #[derive(Debug, Clone)]
 struct Size;
 
@@ -156,7 +157,7 @@ fn as_weight(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
 
-/// Number of allowlist and blocklist entries that count as one key. This number of entries takes about 1.5 KB.
+/// Number of allowlist and blocklist entries that increase the size of a key by one. They take about 1.5 KB.
 const ENTRIES_PER_KEY: usize = 64;
 
 #[cfg(test)]

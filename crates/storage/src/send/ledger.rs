@@ -85,7 +85,7 @@ impl Transaction {
     }
 }
 
-/// Returns the sealed bytes that the new envelopes add to each sender, in the order of `usage`.
+/// Returns the bytes by which the new envelopes increase the stored bytes of each sender, in the order of `usage`.
 fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, Fault> {
     let mut of_senders = HashMap::<&ApiKeyId, usize>::new();
     for envelope in &changes.envelopes {

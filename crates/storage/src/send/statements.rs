@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct FactRows {
     pub(crate) usage: Vec<UsageRow>,
-    /// The addresses of the usage rows, in the order of `usage`. Empty on SQLite.
+    /// The addresses (`ctid`) of the usage rows, in the order of `usage`. Empty on SQLite.
     pub(crate) addresses: Vec<RowAddress>,
     /// The stored facts version of each key, a number that changes with every change of the key or its webhooks. A key
     /// without a stored version is absent.
@@ -41,7 +41,7 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
     pub(crate) deliveries: Vec<DeliveryRow>,
     pub(crate) usage: Vec<UsageRow>,
-    /// The addresses of the locked usage rows, in the order of `usage`. Empty on SQLite.
+    /// The addresses (`ctid`) of the locked usage rows, in the order of `usage`. Empty on SQLite.
     pub(crate) addresses: Vec<RowAddress>,
     /// The bytes to add to each key's counter of stored bytes, in the order of `usage`.
     pub(crate) added_bytes: Vec<i64>,

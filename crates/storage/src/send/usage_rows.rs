@@ -130,8 +130,9 @@ pub(crate) fn subtract_bytes(
     Ok(())
 }
 
-/// SQL assignments that count an update of the row `u`, and move it to the next generation after 16 updates. Shorter
-/// generations would add more index entries, and longer generations would make look-ups slower.
+/// SQL assignments that increment the update counter of the row `u`. After 16 updates, they move the row to the next
+/// generation, a part of its primary key. Shorter generations would add more index entries, and longer generations
+/// would make look-ups slower.
 pub(crate) const NEXT_GENERATION: &str =
     "updates = u.updates + 1, generation = (u.updates + 1) / 16";
 

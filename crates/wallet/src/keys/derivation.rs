@@ -39,7 +39,7 @@ pub(crate) fn row_tag_seed(kek: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(kek, &[b"sealpost/v1/row-tag"])
 }
 
-/// Derives the key that encrypts the result of a web form, from the secret id of the form.
+/// Derives the key that encrypts the result of a dashboard form, from the secret id of the form.
 pub(crate) fn form_result_seed(form_id: &str) -> Result<Seed, WalletError> {
     derive(form_id.as_bytes(), &[b"sealpost/v1/form-result"])
 }

@@ -13,8 +13,8 @@ impl Keyring {
         self.wrap_under(version, &location(&version.to_be_bytes()), MARK)
     }
 
-    /// Checks that the key with this version is the key that encrypted the mark. Fails with
-    /// [`WalletError::NotDecryptable`] if another key encrypted the mark, and with [`WalletError::UnknownKekVersion`]
+    /// Checks that the key with this version encrypted the known text in `mark`. Fails with
+    /// [`WalletError::NotDecryptable`] if another key encrypted the text, and with [`WalletError::UnknownKekVersion`]
     /// if the keyring has no key with this version.
     pub fn check_mark(&self, version: u32, mark: &Wrapped) -> Result<(), WalletError> {
         self.require(version)?;

@@ -17,8 +17,8 @@ pub struct Keyring {
     pool: Arc<LockedPool>,
 }
 
-/// The reason why the text of a keyring is invalid. Entries are counted from 1. In a key file with one entry per line,
-/// the number of an entry is its line number.
+/// The reason why the text of a keyring is invalid. An entry of the text is a version and its key. Entries are counted
+/// from 1. In a key file with one entry per line, the number of an entry is its line number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringFault {
     /// The entry is not `VERSION:BASE64`.
@@ -37,7 +37,7 @@ pub enum KeyringFault {
         /// The repeated version.
         version: u32,
     },
-    /// The text has no entry.
+    /// The text has no key.
     #[error("no key-encryption key found: create one with `sealpost kek new`")]
     Empty,
     /// The entry has version 0. Versions begin at 1.
@@ -97,8 +97,8 @@ impl Keyring {
         Ok(lines)
     }
 
-    /// Adds the versions of `other` that this keyring lacks, and returns their numbers. A version that this keyring has
-    /// keeps its key, because stored secrets are encrypted under that key.
+    /// Adds the keys of `other` whose versions this keyring lacks, and returns these versions. If both keyrings have a
+    /// version, the key of this keyring stays, because stored secrets are encrypted under that key.
     pub fn add_versions(&self, other: Self) -> Vec<u32> {
         let theirs = other.keys.into_inner();
         let mut keys = self.keys.write();
@@ -161,7 +161,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Splits a line into its entries. A comment stays one entry, because it may contain commas.
+/// Splits a line of a key file into its entries. A comment stays whole, because it may contain commas.
 fn entries(line: &str) -> impl Iterator<Item = &str> {
     let separator = if line.trim_start().starts_with('#') { '\n' } else { ',' };
     line.split(separator).map(str::trim)

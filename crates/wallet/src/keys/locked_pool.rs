@@ -17,7 +17,7 @@ pub(crate) struct LockedPool {
 #[derive(Default)]
 struct Slabs {
     all: Vec<Slab>,
-    /// The free cells. Each entry has the index of the slab, then the index of the cell in the slab.
+    /// The cells without a secret, each as the index of its slab and its index in the slab.
     free: Vec<(usize, usize)>,
 }
 

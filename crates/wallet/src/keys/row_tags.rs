@@ -11,8 +11,8 @@ use super::{derivation, keyring::Keyring};
 use crate::{WalletError, keyed_hash};
 
 impl Keyring {
-    /// Computes the authentication code of an operator's session, which `parts` describe. The code is an HMAC, whose
-    /// key is derived from the key-encryption key of this version.
+    /// Computes the authentication code of an operator's session from `parts`, which describe the session. The code is
+    /// an HMAC, whose key is derived from the key-encryption key of this version.
     pub fn authenticate_operator_session(
         &self,
         version: u32,

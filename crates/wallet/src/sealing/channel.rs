@@ -95,7 +95,7 @@ impl ChannelSender {
         Ok((Self { binding, secret, sealed: AtomicU32::new(0), envelopes_max }, channel))
     }
 
-    /// Returns the version of the recipient's sealing key.
+    /// Returns the version of the recipient's sealing key for which the channel began.
     pub fn sealing_version(&self) -> u32 {
         self.binding.sealing_version
     }

@@ -109,8 +109,8 @@ impl SystemResolver {
         }
     }
 
-    /// Returns the resolver, a new one if a file has changed. Checks the files at most every [`CHECK_INTERVAL`]. If the
-    /// changed configuration cannot be read, keeps the earlier one.
+    /// Returns the resolver. Creates a new one if a file of the configuration has changed, which is checked at most
+    /// once per [`CHECK_INTERVAL`]. If the changed configuration cannot be read, keeps the earlier resolver.
     fn current(&self, now: Instant) -> Option<TokioResolver> {
         let mut loaded = self.loaded.borrow_mut();
         if now.duration_since(loaded.checked_at) >= CHECK_INTERVAL {

@@ -47,7 +47,7 @@ pub(super) struct DeliveryWorker {
     targets: TargetQueues,
     senders: SenderCache,
     attempts: JoinSet<FinishedAttempt>,
-    /// The running attempts, by the id of the task.
+    /// The running attempts, by the id of the task that makes the attempt.
     in_flight: HashMap<Id, RunningAttempt>,
     /// Deliveries to [relays](crate::relay) without a connection to this node, to be returned to the database.
     awaiting_relay: Vec<HeldDelivery>,
@@ -138,8 +138,9 @@ impl DeliveryWorker {
         self.expedite();
     }
 
-    /// If the set of full targets (those that can queue no more deliveries) has changed, reports it to the thread that
-    /// claims deliveries. Further deliveries to a full target stay in the database.
+    /// If the set of full targets has changed, reports it to the thread that claims deliveries, so that further
+    /// deliveries to these targets stay in the database. A target is full if its account has too many deliveries in
+    /// memory.
     fn report_full_targets(&mut self) {
         let shared = &self.context.shared;
         if let Some(full) = self.targets.changed_full_targets(shared.capacity.free()) {

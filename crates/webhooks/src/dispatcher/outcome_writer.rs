@@ -116,8 +116,8 @@ impl OutcomeWriter {
         self.record_unlogged(batch, outage);
     }
 
-    /// Records an outcome that the database has refused, now without the texts of the receiver, because one of them may
-    /// be the reason for the refusal.
+    /// Records an outcome that the database has refused. Omits the texts of the receiver, because one of them may be
+    /// the reason for the refusal.
     fn record_refused(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let bare: Vec<_> = batch.iter().map(AttemptResult::without_text).collect();
         match self.shared.outbox.record_outcomes(&bare, FAILING_MAX) {
@@ -153,8 +153,8 @@ fn log_lost(outcomes: usize) {
     );
 }
 
-/// Returns the due time of a delivery whose outcome cannot be recorded. The pause is as long as the event is old, but
-/// at least [`UNRECORDED_PAUSE_MIN`] and at most [`UNRECORDED_PAUSE_MAX`]. So the pause doubles with each attempt,
+/// Returns the due time of a delivery whose outcome cannot be recorded. The pause equals the age of the event, but is
+/// at least [`UNRECORDED_PAUSE_MIN`] and at most [`UNRECORDED_PAUSE_MAX`]. So each pause is about twice the one before,
 /// although these attempts are not counted.
 fn postponed_to(result: &AttemptResult) -> Timestamp {
     let age = result.at.since(result.id.event_id.timestamp());

@@ -24,7 +24,8 @@ pub(super) struct RelayClaimer {
     /// Relays that may have waiting deliveries.
     backlog: HashSet<WebhookId>,
     searched_at: Timestamp,
-    /// The webhook after which the search for waiting deliveries continues. `None` if no search is unfinished.
+    /// The last webhook that the running search has returned; its next query continues after it. `None` if no search
+    /// runs.
     search_after: Option<WebhookId>,
 }
 
@@ -116,7 +117,7 @@ impl RelayClaimer {
 
 /// Time between two look-ups of new deliveries to connected relays.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// A look-up reads deliveries that became due within this time. The time is longer than a transaction, so that a
+/// Maximum time since a delivery became due at which a look-up still reads it. Longer than a transaction, so that a
 /// look-up also finds a delivery whose transaction commits late.
 const ARRIVALS_WINDOW: Duration = Duration::from_secs(2);
 /// Maximum number of deliveries that one look-up reads, newest first.

@@ -49,8 +49,8 @@ pub(super) struct SharedState {
     pub(super) capacity: Capacity,
     pub(super) host_rates: Arc<HostRates>,
     pub(super) shutdown: ShutdownSignal,
-    /// Webhooks with queued deliveries whose targets were read some time ago. Delivery workers add these webhooks. The
-    /// target refresher removes the webhooks, and reads their targets again.
+    /// Webhooks with queued deliveries whose targets must be read again soon. Delivery workers add these webhooks. The
+    /// target refresher removes the webhooks, and reads their targets.
     pub(super) aging_targets: Mutex<HashSet<WebhookId>>,
     pub(super) full_targets: FullTargets,
     /// The next lease token: a counter that starts at a random number. Tokens are unique within a node. Two nodes issue

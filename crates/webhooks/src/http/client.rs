@@ -56,8 +56,8 @@ pub(crate) struct ClientFactory {
 
 /// The connection pools of a thread, by origin (scheme, host and port).
 ///
-/// Webhooks with the same origin share a pool, as in a browser. A service that receives for many keys therefore does
-/// not need a connection, with a TLS handshake, for each webhook.
+/// Webhooks with the same origin share a pool, as in a browser. A server that receives for many webhooks therefore
+/// needs no separate connection, with a TLS handshake, for each of them.
 ///
 /// A pool closes its connections when the last of its [`HttpClient`]s is dropped. A single pool for all origins would
 /// keep idle sockets open, because awc checks an idle connection only at the next request to the same host.

@@ -21,7 +21,7 @@ use crate::address_guard::connector::{ConnectFailure, GuardedConnector};
 #[derive(Clone)]
 pub(super) struct TargetConnector {
     pub(super) guarded: GuardedConnector,
-    /// `None` for an `http` URL.
+    /// The TLS settings; `None` for an `http` URL.
     pub(super) tls: Option<TargetTls>,
 }
 

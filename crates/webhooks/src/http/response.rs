@@ -21,7 +21,7 @@ pub(super) async fn read_response(response: ClientResponse) -> AttemptReport {
     AttemptReport { is_aborted, ..report(status.as_u16(), retry_after, &body) }
 }
 
-/// Returns the report of an attempt with a response. `retry_after` counts only with the statuses 429 and 503.
+/// Returns the report of an attempt with a response. Ignores `retry_after` unless the status is 429 or 503.
 pub(crate) fn report(status: u16, retry_after: Option<RetryAfter>, body: &[u8]) -> AttemptReport {
     let failure = AttemptFailure::HttpStatus(status);
     let is_success = (200..300).contains(&status);

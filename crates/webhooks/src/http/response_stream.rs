@@ -171,7 +171,7 @@ impl Transport {
     }
 }
 
-/// Number of bytes read at once.
+/// Maximum number of bytes per read.
 const READ_LENGTH: usize = 4096;
 
 #[cfg(test)]

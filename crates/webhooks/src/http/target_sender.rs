@@ -39,7 +39,7 @@ impl TargetSender {
 
     /// Sends a request and returns the report of the attempt. If the address policy forbids the URL, the report is the
     /// failure `BlockedAddress`. Returns an [`Unsent`] error if no attempt could be made for a reason that the target
-    /// did not cause; the metrics then get no duration.
+    /// did not cause. In both cases, the metrics get no duration.
     pub(crate) async fn send(&self, request: SignedRequest) -> Result<AttemptReport, Unsent> {
         let Some(client) = &self.client else {
             return Ok(AttemptReport::failed(AttemptFailure::BlockedAddress));

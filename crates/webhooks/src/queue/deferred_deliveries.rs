@@ -1,9 +1,9 @@
 //! Tracks deferred deliveries until they are due: deliveries that returned to the database without an attempt, because
 //! their target did not respond.
 //!
-//! When the target responds, its deferred deliveries become due earlier. Otherwise the backlog of a receiver that was
-//! down would wait for 45 s or more after the receiver has recovered. Retries of failed attempts are not tracked, so a
-//! response never makes a retry due earlier.
+//! When the target responds, its deferred deliveries become due earlier. Otherwise the backlog of a recovered receiver
+//! would wait for its due times, which by default are 30 s or more after the deferral. Retries of failed attempts are
+//! not tracked, so a response never makes a retry due earlier.
 //!
 //! Tracks at most [`max`](DeferredDeliveries::new) deliveries, to bound the memory.
 
@@ -31,9 +31,9 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Tracks a delivery that returned to the database. A target may have at most as many tracked deliveries as can
-    /// still be added for all targets, so a single target can use only half of the maximum. Above this limit, the
-    /// delivery is not tracked and keeps its due time.
+    /// Tracks a delivery that returned to the database, if its target has fewer tracked deliveries than can still be
+    /// added for all targets. So a single target can use only half of the maximum. A delivery that is not tracked keeps
+    /// its due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
         if of_target.len() < self.max.saturating_sub(self.count) {
@@ -42,8 +42,8 @@ impl DeferredDeliveries {
         }
     }
 
-    /// Stops tracking the oldest deliveries of a target, until `max` of them are made due now. Returns the changes of
-    /// their due times. Deliveries that are already due need no change, and do not count.
+    /// Makes up to `max` deliveries of a target due now, oldest first, and stops tracking them. Also stops tracking
+    /// deliveries among them that are already due. Returns the changes of the due times.
     pub(crate) fn expedite(
         &mut self,
         target: WebhookId,

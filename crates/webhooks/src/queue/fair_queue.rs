@@ -42,8 +42,8 @@ struct ClassQueues {
     untried: ClassQueue,
 }
 
-/// The targets of one health class that wait for a turn to send a request. Also counts the requests in flight to all
-/// targets of the class, and limits this number.
+/// Queues the targets of one health class, which take turns in sending requests. Counts and limits the requests in
+/// flight to all targets of the class.
 struct ClassQueue {
     turns: AccountRing,
     used: usize,

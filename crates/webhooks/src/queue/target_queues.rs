@@ -106,7 +106,7 @@ impl TargetQueues {
         has_place
     }
 
-    /// Schedules the return of a delivery to the database without a counted attempt.
+    /// Schedules the return of a delivery to the database, without counting an attempt.
     pub(crate) fn release(&mut self, delivery: LeasedDelivery, deferral: Deferral) {
         self.to_release.push((delivery, deferral));
     }

@@ -1,4 +1,4 @@
-//! Attempts to deliver to a relay.
+//! Sends the requests of attempts to a [relay](crate::relay), and waits for the answers.
 
 use std::{sync::Arc, time::Duration};
 

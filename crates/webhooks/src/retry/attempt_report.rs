@@ -31,7 +31,8 @@ impl AttemptReport {
         }
     }
 
-    /// Returns true if the target responded, with any status. A response with headers that are too large counts too.
+    /// Returns true if the target responded, with any status. Also returns true if the headers of its response were too
+    /// large.
     pub(crate) fn has_response(&self) -> bool {
         self.response.is_some() || self.result == Err(AttemptFailure::TooLarge)
     }

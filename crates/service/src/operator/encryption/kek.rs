@@ -79,7 +79,8 @@ fn count_under<Id: Copy>(
 
 const NO_VERSION: OperatorError =
     OperatorError::NotFound("key-encryption key of this version in use");
-/// Number of rows in a page. Large pages keep the transaction short, because other writers can wait for it.
+/// Number of rows in a page. With large pages, the transaction needs few queries and is short. Other writers can wait
+/// for this transaction.
 const PAGE: u32 = 5_000;
 
 #[cfg(test)]

@@ -26,8 +26,8 @@ use crate::{
     send::usage_rows,
 };
 
-/// Releases the next envelopes before `upper`, at most `limit`. Each call does one of these steps, in order. Returns
-/// `false` if no step is left.
+/// Releases the next envelopes before `upper`, at most `limit`. Each call performs the first of these steps that has
+/// work left. Returns `false` if no step has.
 ///
 /// 1. Subtracts the bytes of envelopes from the stored bytes of their senders.
 /// 2. Deletes deliveries. Unopened and undelivered envelopes bounce: their senders get an event.

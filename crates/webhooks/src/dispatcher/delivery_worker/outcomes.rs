@@ -62,8 +62,8 @@ impl DeliveryWorker {
         self.expedite();
     }
 
-    /// Returns a delivery to the database after a fault of this node. Counts no attempt, and leaves the health of the
-    /// target as it is.
+    /// Returns a delivery to the database after a fault of this node. Does not count the attempt, and leaves the health
+    /// of the target as it is.
     fn postpone(&mut self, attempt: RunningAttempt, fault: LocalFault, now: Timestamp) {
         let RunningAttempt { delivery, slot, .. } = attempt;
         let pause = self.context.shared.settings.schedule.scaled(LOCAL_FAULT_PAUSE);
@@ -79,7 +79,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// Returns a delivery to the database without a counted attempt.
+    /// Returns a delivery to the database, without counting an attempt.
     pub(super) fn give_back(&mut self, delivery: LeasedDelivery, slot: &Slot, deferral: Deferral) {
         let (target, now) = (delivery.target.webhook_id, self.context.shared.clock.now());
         self.targets.finish(target, slot, HealthSign::NotAttempted, now);
@@ -87,8 +87,9 @@ impl DeliveryWorker {
         self.targets.release(delivery, deferral);
     }
 
-    /// Queues a delivery to a [relay](crate::relay) again, because the connection to the relay has ended. Counts no
-    /// attempt. If the relay has no other connection to this node, returns all deliveries to the relay to the database.
+    /// Queues a delivery to a [relay](crate::relay) again, because the connection to the relay has ended. Does not
+    /// count the attempt. If the relay has no other connection to this node, returns all deliveries to the relay to the
+    /// database.
     fn retry_relay(&mut self, attempt: RunningAttempt, now: Timestamp) {
         let RunningAttempt { delivery, slot, .. } = attempt;
         let target = delivery.target.webhook_id;
@@ -116,8 +117,9 @@ impl DeliveryWorker {
         }
     }
 
-    /// Decides the outcome of an ended attempt. The recorded end minus the recorded duration is exactly the signed
-    /// time, so that the owner's log of attempts can show the signature again.
+    /// Decides the outcome of an ended attempt. Records the signed time plus the duration as the end of the attempt.
+    /// From the end and the duration, the log of attempts computes the signed time, to show the signature to the owner
+    /// again.
     fn decide(
         &self,
         RunningAttempt { delivery, signed_at, span, .. }: &RunningAttempt,

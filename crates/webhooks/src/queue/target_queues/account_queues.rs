@@ -68,9 +68,11 @@ impl AccountQueues {
 
     /// Returns all full targets, or `None` if the set of full targets has not changed since the last call.
     ///
-    /// The targets of an account stop being full when the account uses at most half of its limit and can queue
-    /// `claim_room` further deliveries, or has no queued deliveries. So the next claim usually comes before its queues
-    /// are empty.
+    /// The targets of an account stop being full in two cases:
+    ///
+    /// - The account has no queued deliveries.
+    /// - The account uses at most half of its limit, and can queue `claim_room` further deliveries. So the next claim
+    ///   usually comes before its queues are empty.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);

@@ -38,9 +38,9 @@ impl TargetQueues {
     }
 
     /// Makes up to `in_flight_per_target` deferred deliveries of a target due now, because the target has responded.
-    /// The next responses expedite the others, so an unstable target causes little work in the database.
+    /// The next responses do the same for further deliveries, so an unstable target causes little work in the database.
     ///
-    /// A response that closes the breaker expedites up to [`RELEASE_BATCH_MAX`] deliveries. This node then has enough
+    /// A response that closes the breaker makes up to [`RELEASE_BATCH_MAX`] deliveries due. This node then has enough
     /// deliveries for the target, even if other nodes claim a part of them.
     pub(super) fn expedite_deferred(
         &mut self,

@@ -138,7 +138,7 @@ impl TargetState {
     }
 }
 
-/// Maximum number of unanswered deliveries to a relay, over all its connections to this node. Test events do not count.
+/// Maximum number of unanswered deliveries to a relay, over all its connections to this node. Excludes test events.
 const UNANSWERED_MAX: usize = 32;
 /// Maximum age of a target at the start of an attempt. Because of this limit, a change of a webhook takes effect on
 /// every node within two seconds.

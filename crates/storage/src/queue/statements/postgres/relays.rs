@@ -1,4 +1,4 @@
-//! PostgreSQL statements for deliveries that wait for a relay.
+//! PostgreSQL statements for deliveries that wait until the receiver of their webhook connects to the service (relays).
 
 use diesel::{
     PgConnection,

@@ -1,4 +1,4 @@
-//! SQLite statements for deliveries that wait for a relay.
+//! SQLite statements for deliveries that wait until the receiver of their webhook connects to the service (relays).
 
 use diesel::{
     SqliteConnection,
