@@ -4,6 +4,7 @@
 //! `examples/mount.rs` is a complete server.
 
 mod admin;
+mod admission;
 mod connection_record;
 mod endpoint;
 mod endpoints;
@@ -18,6 +19,10 @@ mod state;
 mod throttle;
 
 pub use admin::{AdminSettings, AdminState, admin_openapi, admin_routes};
+pub use admission::{
+    admit_activation, admit_repetition, admit_secret_change, admit_sign_up, admit_test, log_in,
+    recover, run_ending, session_and_account, verify_login_secret,
+};
 pub use connection_record::ConnectionRecord;
 pub use endpoints::openapi;
 pub use middleware::{ConnectionProblems, middleware, support_head};
@@ -29,8 +34,4 @@ pub use response::{
 };
 pub use settings::ApiSettings;
 pub use state::ApiState;
-pub use throttle::{
-    SessionOrAccount, Throttle, admit_activation, admit_repetition, admit_secret_change,
-    admit_sign_up, admit_test, log_in, recover, run_ending, session_and_account,
-    verify_login_secret,
-};
+pub use throttle::{SessionOrAccount, Throttle};

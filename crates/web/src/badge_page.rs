@@ -12,8 +12,7 @@ use sealpost_domain::{AssessmentMetric, BadgeStatus};
 use sealpost_service::BadgeView;
 
 use crate::{
-    dashboard::text::when,
-    html::{Layout, private_page},
+    html::{Layout, private_page, text::when},
     state::WebState,
 };
 

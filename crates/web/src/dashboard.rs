@@ -3,13 +3,13 @@
 //! against the limits of a key's plan.
 
 pub(crate) mod charts;
-pub(crate) mod forms;
+mod forms;
 pub(crate) mod health;
 pub(crate) mod live;
 mod pages;
-pub(crate) mod response;
+mod response;
 mod routes;
 mod session;
-pub(crate) mod text;
+mod text;
 
-pub(crate) use routes::{post, routes};
+pub(crate) use routes::routes;

@@ -16,7 +16,6 @@ mod routes;
 mod schema_fields;
 mod search;
 mod snippets;
-mod synonyms;
 
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,8 @@
 //! |---|---|
 //! | `dashboard/pages` | one file per dashboard page, with its forms |
 //! | `dashboard/session.rs` | the signed-in user |
-//! | `dashboard/forms` | reading and checking of submitted forms |
-//! | `dashboard/response` | responses of the dashboard: layout, sidebar, and results after a redirect |
+//! | `dashboard/forms.rs` | forms that perform their action only once |
+//! | `dashboard/response.rs` | responses of the dashboard: layout, sidebar and error pages |
 //! | `dashboard/charts` | the charts of daily numbers and of recent attempts, and the usage meters |
 //! | `console` | the pages of operators |
 //! | `docs` | the guides, the API reference and the error pages |
@@ -17,7 +17,7 @@
 //! | `log_page.rs` | the page that verifies proofs of the transparency log |
 //! | `not_found.rs` | the response to an unknown path |
 //! | `host_cookie.rs` | the attributes of all cookies |
-//! | `html` | layout, headers and caching of all pages |
+//! | `html` | tools of all pages: layout, headers, caching, forms, results after a redirect, and formats of values |
 //! | `assets.rs` | stylesheets, scripts and icon |
 //!
 //! The pages work without JavaScript. A Content Security Policy prevents them from loading anything from other origins.

@@ -9,6 +9,7 @@ use crate::{assets, badge_page, dashboard, docs, landing, log_page, state::WebSt
 pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config
+            .app_data(state.result_cookie())
             .app_data(state)
             .configure(badge_page::routes)
             .configure(docs::routes)

@@ -11,10 +11,11 @@ use sealpost_service::{
 };
 
 use crate::{
+    admission::{OperatorName, admit_sign_in},
     request::source_behind,
     response::{Problem, StaticContent},
     state::ApiState,
-    throttle::{OperatorName, Throttle, admit_sign_in},
+    throttle::Throttle,
 };
 
 /// The settings of the console and the API for operators.

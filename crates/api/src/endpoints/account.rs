@@ -6,12 +6,12 @@ use sealpost_service::{AccountClosed, AccountExport, ActivityCursor, ActivityPag
 use serde_json::{Value, json};
 
 use crate::{
+    admission::{self, verify_login_secret},
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{NumberUpTo, SessionRequest, request_body, request_source},
     response::{JsonResponse, Problem, ask_in_session, exported_account},
     state::ApiState,
-    throttle::{self, verify_login_secret},
 };
 
 request_body! {
@@ -30,7 +30,7 @@ async fn activity(
     app: web::Data<ApiState>,
     request: SessionRequest<ActivityRequest>,
 ) -> JsonResponse<ActivityPage> {
-    throttle::admit_session(&app, &request).await?;
+    admission::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
         let ActivityRequest { limit: NumberUpTo(limit), cursor } = body;
         Ok(sealpost.accounts.activity(session, ListActivity { limit, cursor }).await?)
@@ -84,7 +84,7 @@ async fn export(
     http: HttpRequest,
     request: SessionRequest<ExportRequest>,
 ) -> Result<HttpResponse, Problem> {
-    throttle::admit_session(&app, &request).await?;
+    admission::admit_session(&app, &request).await?;
     let begun = ask_in_session(&app, request, async |sealpost, session, body| {
         let secret = body.login_secret;
         verify_login_secret(&app, &http, session, &secret, "exporting the account").await?;

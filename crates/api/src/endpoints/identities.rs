@@ -10,12 +10,12 @@ use sealpost_service::{
 use serde_json::json;
 
 use crate::{
+    admission::{admit_activation, admit_sign_up},
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{Fields, Member, PublicRequest, request_body, request_source},
     response::JsonResponse,
     state::ApiState,
-    throttle::{admit_activation, admit_sign_up},
 };
 
 request_body! {

@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{
+    admission::{self, log_in},
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{PublicRequest, request_body, request_source},
     response::JsonResponse,
     state::ApiState,
-    throttle::{self, log_in},
 };
 
 request_body! {
@@ -120,9 +120,9 @@ pub(super) fn rotate_secret_endpoint() -> Endpoint {
     operation.in_session(async |app, http, session, body: RotateSecretRequest| {
         let (secret, source) = (body.login_secret, request_source(app, http));
         let verified =
-            throttle::verify_login_secret(app, http, session, &secret, "replacing the secrets");
+            admission::verify_login_secret(app, http, session, &secret, "replacing the secrets");
         verified.await?;
-        throttle::admit_secret_change(app, session.account_id())?;
+        admission::admit_secret_change(app, session.account_id())?;
         Ok(app.sealpost.accounts.replace_secrets(session.with_secret(secret, source)).await?)
     })
 }
@@ -147,7 +147,7 @@ async fn recover(
     let PublicRequest { token: _, body, memory: _memory } = request;
     let RecoverAccountRequest { account_id, recovery_code } = body?;
     let recovery = Recovery { account_id, recovery_code };
-    Ok(web::Json(throttle::recover(&app, &http, recovery).await?))
+    Ok(web::Json(admission::recover(&app, &http, recovery).await?))
 }
 
 pub(super) fn recover_endpoint() -> Endpoint {

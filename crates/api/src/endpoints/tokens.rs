@@ -8,6 +8,7 @@ use sealpost_service::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, CreateApi
 use serde_json::json;
 
 use crate::{
+    admission,
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{
@@ -16,7 +17,6 @@ use crate::{
     },
     response::{JsonResponse, ask_in_session},
     state::ApiState,
-    throttle,
 };
 
 request_body! {
@@ -58,12 +58,12 @@ async fn create(
     http: HttpRequest,
     request: SessionRequest<CreateTokenRequest>,
 ) -> JsonResponse<ApiTokenCreated> {
-    throttle::admit_session(&app, &request).await?;
+    admission::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
         let CreateTokenRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
         let expires_in = Duration::from_hours(24 * u64::from(expires_in_days.0));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
-        let verified = throttle::verify_login_secret(
+        let verified = admission::verify_login_secret(
             &app,
             &http,
             session,
@@ -112,7 +112,7 @@ async fn list(
     app: web::Data<ApiState>,
     request: SessionRequest<NoMembers>,
 ) -> JsonResponse<ApiTokenList> {
-    throttle::admit_session(&app, &request).await?;
+    admission::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, NoMembers| {
         Ok(sealpost.accounts.api_tokens(session).await?)
     })
@@ -160,7 +160,7 @@ pub(super) fn revoke_endpoint() -> Endpoint {
         let revoked = async move {
             sealpost.accounts.revoke_api_token(&session, body.token_id, source).await
         };
-        Ok(throttle::run_ending(app, session.token_hash(), revoked).await??)
+        Ok(admission::run_ending(app, session.token_hash(), revoked).await??)
     })
 }
 

@@ -16,12 +16,10 @@ use super::{
     state::{ConsoleState, console_state},
     user::ConsoleUser,
 };
-use crate::dashboard::{
-    forms::{
-        Draft, Form, FormFault, RESULT_WAIT, Rejection, first_result, respond,
-        same_site::is_same_site, store_result,
-    },
-    response::{Flash, PageResponse, PageResult},
+use crate::html::{
+    Flash, PageResponse, PageResult, RESULT_WAIT, Rejection, first_result,
+    forms::{Draft, Form, FormFault, is_same_site, respond},
+    store_result,
 };
 
 /// A form that needs no session, such as the form to sign in.
@@ -84,7 +82,9 @@ impl ActForm {
     async fn repetition(&self, form: &SentForm) -> PageResponse {
         let state = &self.user.state;
         match first_result(&state.admin.api.sealpost, form, RESULT_WAIT).await {
-            Some(flash) => flash.redirect_with(&state.site, state.result_cookie()),
+            Some(flash) => {
+                PageResponse::redirect_to_result(&state.site, &flash, state.result_cookie())
+            }
             None => self.user.reject(StatusCode::CONFLICT, REPEATED),
         }
     }
@@ -122,7 +122,7 @@ impl ActForm {
         if let Ok(form) = self.sent_form() {
             store_result(&state.admin.api.sealpost, &form, flash).await;
         }
-        flash.redirect_with(&state.site, state.result_cookie())
+        PageResponse::redirect_to_result(&state.site, flash, state.result_cookie())
     }
 }
 

@@ -7,11 +7,9 @@ use sealpost_service::{Error, OperatorRole, SignedInOperator};
 
 use crate::{
     assets,
-    dashboard::{
-        forms::Rejection,
-        response::{INVALID_QUERY, PageResponse},
+    html::{
+        INVALID_QUERY, Layout, Nav, NavLink, Notice, PageResponse, Rejection, Sidebar, SiteAddress,
     },
-    html::{Layout, Nav, NavLink, Notice, Sidebar, SiteAddress},
 };
 
 /// The layout of a page of the console.

@@ -1,32 +1,25 @@
 //! The paths of the console, with the handlers of their pages and forms.
 
-use std::future::ready;
-
 use actix_web::{Resource, Route, http::StatusCode, http::header, middleware::from_fn, web};
 
 use super::{
-    pages::{
-        self as p,
-        key::{
-            KeyTab as T,
-            acts::{self, act},
-        },
-    },
+    pages as p,
     response::{ConsoleFrame, error_page, invalid_query},
     state::{ConsoleState, console_state},
-    user::ConsoleUser,
 };
 use crate::{
     assets,
-    dashboard::{forms::Rejection, post},
+    html::{Rejection, forms::post},
 };
 
 /// Mounts the console and its assets. The same server must also mount [`sealpost_api::admin_routes`], which add the
 /// state of the API.
 pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
+        let result_cookie = state.result_cookie();
         config.app_data(state).configure(assets::routes).service(
             web::scope("/console")
+                .app_data(result_cookie)
                 .app_data(query_config())
                 .wrap(from_fn(sealpost_api::middleware))
                 .service(form(
@@ -55,33 +48,17 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
     }
 }
 
-/// Mounts the pages of a key and their forms.
+/// Mounts the tabs of a key and their forms. Each has its own pattern, which is the route in logs and metrics.
 fn key_routes(config: &mut web::ServiceConfig) {
-    let show = |tab: T| web::get().to(move |user, key| p::key::show(user, key, tab));
-    let to = |tab: T| {
-        web::get().to(move |user: ConsoleUser, key: web::Path<String>| {
-            ready(p::key::to_tab(&user, &key, tab))
-        })
-    };
-    config
-        .service(page("/keys/{key}", show(T::Overview)))
-        .service(page("/keys/{key}/webhooks", show(T::Webhooks)))
-        .service(page("/keys/{key}/evidence", show(T::Evidence)))
-        .service(form("/keys/{key}/state", show(T::State), act(T::State, acts::change_state)))
-        .service(form("/keys/{key}/plan", show(T::Plan), act(T::Plan, acts::set_plan)))
-        .service(form(
-            "/keys/{key}/governance",
-            show(T::Governance),
-            act(T::Governance, acts::decide),
-        ))
-        .service(form("/keys/{key}/assess", to(T::Evidence), act(T::Evidence, acts::assess)))
-        .service(form("/keys/{key}/attest", to(T::Evidence), act(T::Evidence, acts::attest)))
-        .service(form("/keys/{key}/badge", to(T::Evidence), act(T::Evidence, acts::revoke_badge)))
-        .service(form(
-            "/keys/{key}/webhook",
-            to(T::Webhooks),
-            act(T::Webhooks, acts::disable_webhook),
-        ));
+    let path = |part: &str| format!("/keys/{{key}}{part}");
+    let show = |part| web::get().to(move |user, key| p::key::show(user, key, part));
+    for part in p::key::PAGES {
+        config.service(page(&path(part), show(part)));
+    }
+    for part in p::key::FORMS {
+        let submit = post(move |act, key| p::key::submit(act, key, part));
+        config.service(form(&path(part), show(part), submit));
+    }
 }
 
 /// Makes [`web::Query`] respond with an error page. Without this configuration, a browser gets a problem document

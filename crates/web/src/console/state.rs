@@ -3,7 +3,10 @@
 use actix_web::{HttpRequest, cookie::SameSite, web};
 use sealpost_api::AdminState;
 
-use crate::{dashboard::response::PageResponse, host_cookie::HostCookie, html::SiteAddress};
+use crate::{
+    host_cookie::HostCookie,
+    html::{PageResponse, SiteAddress},
+};
 
 /// The state that all pages of the console share.
 pub struct ConsoleState {

@@ -15,10 +15,7 @@ use super::{
     response::{ConsoleFrame, error_page, invalid_query, rejection_of},
     state::{ConsoleState, console_state},
 };
-use crate::dashboard::{
-    forms::{Draft, Rejection},
-    response::{Flash, PageResponse},
-};
+use crate::html::{Flash, PageResponse, Rejection, forms::Draft};
 
 /// An operator with a valid session. The operator can have any role.
 pub(super) struct ConsoleUser {
@@ -28,8 +25,8 @@ pub(super) struct ConsoleUser {
     /// The token that each form of this session must contain, as protection against forms of other sites.
     pub(super) form_token: String,
     pub(super) client_address: Option<IpAddr>,
-    /// The result of the form that led to the page of this request. `None` if the page was not reached from a form.
-    flash: Option<Flash>,
+    /// The result of the form that led to the page of this request.
+    flash: Flash,
 }
 
 impl ConsoleUser {
@@ -50,17 +47,12 @@ impl ConsoleUser {
     /// Returns the layout of a page. `current` is the path of the navigation link to mark as current.
     pub(super) fn frame<'a>(&'a self, current: &'a str) -> ConsoleFrame<'a> {
         let session = Some((&self.operator, self.form_token.as_str()));
-        let notice = self.flash.as_ref().map(Flash::shown).unwrap_or_default();
-        ConsoleFrame { site: &self.state.site, session, current, notice }
+        ConsoleFrame { site: &self.state.site, session, current, notice: self.flash.shown() }
     }
 
     /// Responds with a page.
     pub(super) fn show(&self, current: &str, title: &str, main: &impl Template) -> PageResponse {
-        let page = self.frame(current).respond(StatusCode::OK, title, main);
-        match &self.flash {
-            Some(_) => page.with_cookie(&self.state.result_cookie().deletion()),
-            None => page,
-        }
+        self.frame(current).respond(StatusCode::OK, title, main)
     }
 
     /// Responds with the page of a form. After a rejection, the response has the status and the headers of the
@@ -135,7 +127,7 @@ impl ConsoleUser {
             return Err(redirect_to_sign_in(&state, request).with_cookie(&deletion));
         };
         let client_address = state.admin.source(request).address;
-        let flash = Flash::read(state.result_cookie(), request);
+        let flash = Flash::read(request).unwrap_or_default();
         Ok(Self { state, operator, token, form_token, client_address, flash })
     }
 }

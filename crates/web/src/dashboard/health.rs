@@ -3,7 +3,8 @@
 use sealpost_domain::{DisabledReason, WebhookStatus};
 use sealpost_service::{RecentAttempts, WebhookReport, WebhookView};
 
-use super::{charts::Sparkline, text::failure};
+use super::charts::Sparkline;
+use crate::html::text::failure;
 
 /// A webhook with its state and its recent attempts, for display on a page.
 pub(super) struct WebhookCard<'a> {

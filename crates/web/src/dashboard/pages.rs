@@ -29,11 +29,8 @@ use std::{fmt::Display, str::FromStr};
 use sealpost_domain::{Handle, Label};
 use sealpost_service::Activate;
 
-use super::{
-    forms::{Form, Rejection},
-    response::PageResponse,
-    session::SignedInUser,
-};
+use super::session::SignedInUser;
+use crate::html::{PageResponse, Rejection, forms::Form};
 
 /// Parses an id in a path, such as an API key. If the id is malformed, returns the 404 page as the error.
 fn id_of<T: FromStr>(user: &SignedInUser, text: &str) -> Result<T, PageResponse> {

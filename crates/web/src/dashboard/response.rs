@@ -1,18 +1,10 @@
-//! The responses of the dashboard: pages, redirects and error pages.
+//! The responses of the dashboard: pages in the layout of the dashboard, redirects and error pages.
 
-mod flash;
-mod frame;
-
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use actix_web::{
-    HttpRequest, HttpResponse, Responder, ResponseError,
-    body::BoxBody,
-    cookie::Cookie,
-    http::{
-        StatusCode,
-        header::{self, HeaderName, HeaderValue},
-    },
+    HttpRequest,
+    http::{StatusCode, header},
     web,
 };
 use askama::Template;
@@ -20,24 +12,71 @@ use sealpost_api::whole_seconds;
 use sealpost_domain::with_causes;
 use sealpost_service::Error;
 
-pub(crate) use flash::Flash;
-pub(super) use frame::{Frame, FrameSession};
-
-use super::forms::{Draft, Rejection};
 use crate::{
-    html::{SiteAddress, private_page},
+    assets,
+    html::{
+        Flash, INVALID_QUERY, Layout, NavLink, Notice, PageResponse, Rejection, Sidebar,
+        SiteAddress, current_link, forms::Draft,
+    },
     state::WebState,
 };
 
-/// A response to a browser. Handlers return this type for success, and also as their error.
-pub(crate) struct PageResponse {
-    status: StatusCode,
-    body: String,
-    headers: Vec<(HeaderName, String)>,
+/// The layout of a dashboard page, for a browser with or without a session.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'a> {
+    pub(super) site: &'a SiteAddress,
+    /// `None` if the user is not signed in.
+    pub(super) session: Option<FrameSession<'a>>,
+    pub(super) notice: Notice<'a>,
 }
 
-/// The result of a handler or of a step of a handler, whose error is a response too.
-pub(crate) type PageResult = Result<PageResponse, PageResponse>;
+/// The session of the signed-in user, for the layout.
+#[derive(Clone, Copy)]
+pub(super) struct FrameSession<'a> {
+    pub(super) form_token: &'a str,
+    pub(super) account: &'a str,
+    /// The path of the page, which decides the current item of the sidebar.
+    pub(super) path: &'a str,
+}
+
+/// The account, and the button to sign out. The button is a form, because following a link must not end a session.
+#[derive(Template)]
+#[template(path = "dashboard/sign_out.html")]
+struct SignOut<'a> {
+    base: &'a str,
+    form_token: &'a str,
+    account: &'a str,
+}
+
+impl<'a> Frame<'a> {
+    /// Returns the layout for browsers that are not signed in.
+    pub(super) fn public(site: &'a SiteAddress) -> Self {
+        Self { site, session: None, notice: Notice::default() }
+    }
+
+    /// Renders the whole page around `main`.
+    fn render(&self, title: &str, main: &impl Template) -> String {
+        let Self { site, session, notice } = *self;
+        let base = &site.base_path;
+        let sign_out = session.map(|FrameSession { form_token, account, .. }| {
+            SignOut { base, form_token, account }.render().unwrap_or_default()
+        });
+        let layout = Layout {
+            current: "/dashboard",
+            stylesheet: Some(&assets::DASHBOARD.name),
+            sidebar: session.map(|session| Sidebar {
+                label: "Dashboard",
+                links: &SIDEBAR,
+                current: current_link(&SIDEBAR, session.path),
+            }),
+            // Rendering writes into memory, so it does not fail.
+            nav_end: sign_out.unwrap_or_default(),
+            notice,
+            ..Layout::new(site, title)
+        };
+        layout.render(main)
+    }
+}
 
 #[derive(Template)]
 #[template(path = "dashboard/error.html")]
@@ -68,20 +107,10 @@ impl PageResponse {
         }
     }
 
-    /// Redirects with 303 to the page at `path`, which does not contain the path of the base URL.
-    pub(crate) fn redirect(site: &SiteAddress, path: &str) -> Self {
-        let location = format!("{}{path}", site.base_path);
-        Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)
-    }
-
     /// Redirects to the sign-in page, and deletes the cookie of the ended session. `path` is the path of the sign-in
     /// page with its query.
     pub(super) fn redirect_to_sign_in(app: &WebState, path: &str) -> Self {
         Self::redirect(&app.site, path).with_cookie(&app.session_cookie().deletion())
-    }
-
-    pub(crate) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
-        self.with(header::SET_COOKIE, cookie.to_string())
     }
 
     pub(super) fn not_found(frame: Frame<'_>) -> Self {
@@ -164,40 +193,12 @@ impl PageResponse {
         let main = ErrorPage { base: &frame.site.base_path, title, detail };
         Self::new(status, frame.render(title, &main))
     }
+}
 
-    /// Creates a response with a status and the HTML of a page.
-    pub(crate) fn new(status: StatusCode, body: String) -> Self {
-        Self { status, body, headers: Vec::new() }
-    }
-
-    /// Adds `Retry-After` if the rejection has a value for it, and `WWW-Authenticate` if the status is 401.
-    pub(crate) fn with_headers_of(mut self, rejection: &Rejection) -> Self {
-        if let Some(seconds) = rejection.retry_after_s {
-            self = self.with(header::RETRY_AFTER, seconds.to_string());
-        }
-        if rejection.status == StatusCode::UNAUTHORIZED {
-            self = self.with(header::WWW_AUTHENTICATE, "Bearer".to_owned());
-        }
-        self
-    }
-
-    /// Adds a header.
-    pub(crate) fn with(mut self, name: HeaderName, value: String) -> Self {
-        self.headers.push((name, value));
-        self
-    }
-
-    fn response(&self) -> HttpResponse {
-        let mut response = private_page(self.status, self.body.clone());
-        response.headers_mut().insert(header::REFERRER_POLICY, REFERRER_POLICY);
-        for (name, value) in &self.headers {
-            if let Ok(value) = HeaderValue::from_str(value) {
-                response.headers_mut().append(name.clone(), value);
-            } else {
-                tracing::error!(%name, "the value of a response header is invalid: the header was left out");
-            }
-        }
-        response
+impl Flash {
+    /// Redirects to the page of the dashboard that shows the result.
+    pub(super) fn redirect(&self, app: &WebState) -> PageResponse {
+        PageResponse::redirect_to_result(&app.site, self, app.result_cookie())
     }
 }
 
@@ -208,83 +209,33 @@ pub(super) fn web_state(request: &HttpRequest) -> Result<web::Data<WebState>, Pa
     app.ok_or_else(|| PageResponse::internal_error(Frame::public(&SiteAddress::new(""))))
 }
 
-impl Responder for PageResponse {
-    type Body = BoxBody;
-
-    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
-        match Flash::deletion(request, self.status) {
-            Some(cookie) => self.with_cookie(&cookie).response(),
-            None => self.response(),
-        }
-    }
-}
-
-impl ResponseError for PageResponse {
-    fn status_code(&self) -> StatusCode {
-        self.status
-    }
-
-    fn error_response(&self) -> HttpResponse {
-        self.response()
-    }
-}
-
-/// Omits body and headers, because the pages and the cookies in them may contain secrets.
-impl fmt::Debug for PageResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PageResponse").field("status", &self.status).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for PageResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a page with status {}", self.status)
-    }
-}
-
 const NOTHING_DONE: &str = "Nothing was done";
-/// The text of the error page for an address with a wrong query, in the dashboard and in the console.
-pub(crate) const INVALID_QUERY: &str = "The address of this page has a wrong parameter after the question mark: it is \
-    given twice, or its value is not possible. Correct the address, or follow the link below.";
-/// The referrer policy of the dashboard. The policy of all other pages, `no-referrer`, would break forms in some
-/// browsers: they would send forms with `Origin: null` (Fetch standard, "append a request `Origin` header"), which the
-/// service rejects if `Sec-Fetch-Site` is absent.
-const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("same-origin");
+const SIDEBAR: [NavLink; 8] = [
+    NavLink { text: "Overview", to: "/dashboard" },
+    NavLink { text: "Identities", to: "/dashboard/keys" },
+    NavLink { text: "Sent", to: "/dashboard/sent" },
+    NavLink { text: "Events", to: "/dashboard/events" },
+    NavLink { text: "Webhooks", to: "/dashboard/webhooks" },
+    NavLink { text: "API tokens", to: "/dashboard/tokens" },
+    NavLink { text: "Activity", to: "/dashboard/activity" },
+    NavLink { text: "Account", to: "/dashboard/account" },
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[derive(Template)]
-    #[template(source = "{{ secret }}", ext = "html")]
-    struct SecretPage {
-        secret: &'static str,
-    }
-
     #[test]
-    fn debug_and_display_contain_no_content_and_no_cookie() {
-        let site = SiteAddress::new("http://127.0.0.1:8080");
-        let page =
-            PageResponse::ok(Frame::public(&site), "Hello", &SecretPage { secret: "whsec_x" });
-        let page = page.with_cookie(&Cookie::new("sealpost", "st_x"));
-        for written in [format!("{page:?}"), page.to_string()] {
-            assert!(!written.contains("whsec_x") && !written.contains("st_x"), "{written}");
-            assert!(written.contains("200"), "{written}");
-        }
-        let response = page.response();
-        assert_eq!(response.headers().get(header::SET_COOKIE).unwrap(), "sealpost=st_x");
-    }
-
-    #[test]
-    fn pages_let_the_browser_name_their_origin_to_this_service_alone() {
-        let site = SiteAddress::new("http://127.0.0.1:8080");
-        for page in [
-            PageResponse::not_found(Frame::public(&site)),
-            PageResponse::redirect(&site, "/dashboard"),
+    fn each_page_marks_one_item_of_the_sidebar() {
+        for (path, item) in [
+            ("/dashboard", "/dashboard"),
+            ("/dashboard/keys/ak_1/events", "/dashboard/keys"),
+            ("/dashboard/events", "/dashboard/events"),
+            ("/dashboard/tokens/tok_1", "/dashboard/tokens"),
+            ("/dashboard/account/close", "/dashboard/account"),
+            ("/dashboard/account/export", "/dashboard/account"),
         ] {
-            let response = page.response();
-            let policies: Vec<_> = response.headers().get_all(header::REFERRER_POLICY).collect();
-            assert_eq!(policies, ["same-origin"]);
+            assert_eq!(current_link(&SIDEBAR, path), item);
         }
     }
 }

@@ -1,14 +1,16 @@
 //! The paths of the dashboard, with the handlers of their pages and forms.
 
 use actix_web::{FromRequest, Handler, Resource, Responder, Route, guard, web};
-use futures_util::future::LocalBoxFuture;
 
 use super::{
     pages as p,
-    response::{Frame, PageResponse, web_state},
+    response::{Frame, web_state},
     session::SignedInUser,
 };
-use crate::state::WebState;
+use crate::{
+    html::{PageResponse, forms::post},
+    state::WebState,
+};
 
 /// Mounts all pages and forms of the dashboard.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
@@ -117,64 +119,4 @@ fn query_config() -> web::QueryConfig {
         Ok(app) => PageResponse::invalid_query(Frame::public(&app.site)).into(),
         Err(page) => page.into(),
     })
-}
-
-/// Returns the route of a form, whose handler runs to its end: see [`Detached`]. Forms that end sessions, tokens or
-/// keys do not use this function, because [`EndingUser::run`] runs their work to its end. Their wait for a slot ends
-/// with the connection.
-pub(crate) fn post<H, Args>(handler: H) -> Route
-where
-    H: Handler<Args>,
-    H::Output: Responder + 'static,
-    H::Future: 'static,
-    Args: FromRequest + 'static,
-{
-    web::post().to(Detached(handler))
-}
-
-/// The handler of a form, which runs to its end even if the browser closes the connection, for example after a second
-/// click. actix-web drops other handlers then, possibly between the action and the storage of its result.
-#[derive(Clone)]
-struct Detached<H>(H);
-
-impl<H, Args> Handler<Args> for Detached<H>
-where
-    H: Handler<Args>,
-    H::Output: 'static,
-    H::Future: 'static,
-{
-    type Output = H::Output;
-    type Future = LocalBoxFuture<'static, H::Output>;
-
-    fn call(&self, args: Args) -> Self::Future {
-        let work = actix_web::rt::spawn(self.0.call(args));
-        Box::pin(async move {
-            match work.await.map_err(tokio::task::JoinError::try_into_panic) {
-                Ok(output) => output,
-                Err(Ok(panic)) => std::panic::resume_unwind(panic),
-                // The worker is stopping, and nothing waits for the response.
-                Err(Err(_cancelled)) => std::future::pending().await,
-            }
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[actix_web::test]
-    async fn a_form_acts_after_its_browser_has_closed_the_connection() {
-        let (acts, mut acted) = tokio::sync::mpsc::channel(1);
-        let handler = Detached(move || {
-            let acts = acts.clone();
-            async move {
-                tokio::task::yield_now().await;
-                acts.send("done").await
-            }
-        });
-        let response = handler.call(());
-        drop((response, handler));
-        assert_eq!(acted.recv().await, Some("done"));
-    }
 }

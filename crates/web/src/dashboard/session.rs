@@ -11,18 +11,18 @@ use actix_web::{
 };
 use futures_util::future::LocalBoxFuture;
 use sealpost_api::{request_source, run_ending, session_and_account, verify_login_secret};
-use sealpost_domain::{AccountId, ApiKeyId, Code, RequestSource};
-use sealpost_service::{
-    AccountSession, Actor, ConfirmationFault, Error, Limited, Owner, ProvenOwner, Sealpost,
-    form_token,
-};
+use sealpost_domain::{AccountId, Code, RequestSource};
+use sealpost_service::{AccountSession, ConfirmationFault, Error, Owner, ProvenOwner, form_token};
 use subtle::ConstantTimeEq as _;
 
-use super::{
-    forms::{Form, FormFault, Rejection, same_site::is_same_site},
-    response::{Flash, Frame, FrameSession, PageResponse, web_state},
+use super::response::{Frame, FrameSession, web_state};
+use crate::{
+    html::{
+        Flash, PageResponse, Rejection, SiteAddress,
+        forms::{Form, FormFault, is_same_site},
+    },
+    state::WebState,
 };
-use crate::{html::SiteAddress, state::WebState};
 
 /// A user with a valid session at the start of the request. Each call of the service checks the session again.
 pub(super) struct SignedInUser {
@@ -86,9 +86,15 @@ impl SignedInUser {
                 _ => return Err(PageResponse::service_error(Frame::public(&app.site), &error)),
             },
         };
-        let flash = Flash::extract(request).await?;
+        let flash = Flash::read(request).unwrap_or_default();
         let (account, path) = (session.account_id().to_string(), request.path().to_owned());
         Ok(Self { app, token, source, form_token, flash, session, account, path, sign_in })
+    }
+
+    /// Returns the owner of the account, for calls of the service. The errors are those of [`ask`](Self::ask).
+    pub(super) async fn owner(&self) -> Result<Owner<'_>, PageResponse> {
+        let owner = self.app.api.sealpost.owner(&self.token, self.source.clone()).await;
+        owner.map_err(|error| self.error_response(&error))
     }
 
     /// Calls the service as the owner of the account. If the session has ended, the error is a redirect to the sign-in
@@ -97,21 +103,8 @@ impl SignedInUser {
         &self,
         question: impl AsyncFnOnce(&Owner<'_>) -> Result<T, Error>,
     ) -> Result<T, PageResponse> {
-        let sealpost = &self.app.api.sealpost;
-        let result =
-            async { question(&sealpost.owner(&self.token, self.source.clone()).await?).await };
-        result.await.map_err(|error| self.error_response(&error))
-    }
-
-    /// Performs an action of the owner on a key. The inner error is an error of the action. The outer error is an error
-    /// page, or a redirect to the sign-in page if the session has ended.
-    pub(super) async fn act<T>(
-        &self,
-        key: &ApiKeyId,
-        act: impl AsyncFnOnce(&Sealpost, &Actor) -> Limited<T>,
-    ) -> Result<Result<T, Error>, PageResponse> {
-        let sealpost = &self.app.api.sealpost;
-        self.ask(async |owner| Ok(act(sealpost, &owner.acting_on(key)).await.result)).await
+        let result = question(&self.owner().await?).await;
+        result.map_err(|error| self.error_response(&error))
     }
 
     /// Returns the reason of a refused action, for the page of its form. If the service failed instead, fails with the
@@ -142,11 +135,8 @@ impl SignedInUser {
         {
             self.verify_secret(request, secret, ATTEMPTED, NOTHING_DONE).await?;
         }
-        let result = async {
-            let owner = self.app.api.sealpost.owner(&self.token, self.source.clone()).await?;
-            owner.confirm(secret.map(str::to_owned)).await
-        };
-        let confirmed = result.await.map_err(|error| self.error_response(&error))?;
+        let confirmed = self.owner().await?.confirm(secret.map(str::to_owned)).await;
+        let confirmed = confirmed.map_err(|error| self.error_response(&error))?;
         confirmed.map_err(|fault| {
             let text = match fault {
                 ConfirmationFault::Missing => "Give the login secret. Nothing was done.",

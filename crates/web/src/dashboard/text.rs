@@ -1,14 +1,15 @@
-//! Formats values as text for users.
+//! Formats values as text for the users of the dashboard.
 
 #![expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 
-use std::{fmt::Display, ops::Range, time::Duration};
+use std::{ops::Range, time::Duration};
 
 use sealpost_domain::{
-    ActivityKind, Description, EventKind, GovernanceKind, KeyStatus, ReceiptState, Timestamp,
-    WebhookStatus,
+    ActivityKind, Description, EventKind, KeyStatus, ReceiptState, Timestamp, WebhookStatus,
 };
 use sealpost_service::{Correspondent, DeliveryView, EventLogEntry, WebhookView};
+
+use crate::html::text::{failure, short_id, thousands, visible, when};
 
 /// Formats a time relative to `now`, as an HTML `time` element. The exact time is in the attribute `datetime` for
 /// programs, and in the tooltip for users. Templates insert the element unescaped, because it contains no user text.
@@ -30,55 +31,6 @@ pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
 pub(super) fn elapsed(at: &Timestamp, now: &Timestamp) -> String {
     let text = span(now.since(*at)).unwrap_or_else(|| "less than a second".to_owned());
     format!("<time datetime=\"{at}\" title=\"since {}\">{text}</time>", when(at))
-}
-
-/// Shortens an id to its prefix and its last characters: `env_…9x2kd4`. Pages have the whole id elsewhere.
-pub(crate) fn short_id(id: impl Display) -> String {
-    let id = id.to_string();
-    match id.split_once('_') {
-        Some((prefix, rest)) if rest.is_ascii() && rest.len() > SHORT_LEN => {
-            format!("{prefix}_…{}", rest.get(rest.len() - SHORT_LEN..).unwrap_or(rest))
-        }
-        _ => id,
-    }
-}
-
-/// Shortens a score to at most four decimal places: `0.7511…`. The pages have the whole score as a title.
-pub(crate) fn short_score(score: impl Display) -> String {
-    let score = score.to_string();
-    match score.get(..SHORT_SCORE_LEN) {
-        Some(short) if short.len() < score.len() => format!("{short}…"),
-        _ => score,
-    }
-}
-
-/// Shortens the ids in a text.
-pub(crate) fn short_ids(text: impl AsRef<str>) -> String {
-    let is_id = |word: &str| word.split_once('_').is_some_and(|(_, rest)| rest.len() == ID_LEN);
-    // A word joiner (U+2060) prevents a line break between the two parts of a shortened id.
-    let shorten = |word: &str| {
-        if is_id(word) { short_id(word).replace('…', "…\u{2060}") } else { word.to_owned() }
-    };
-    text.as_ref().split(' ').map(shorten).collect::<Vec<_>>().join(" ")
-}
-
-/// Describes why an attempt failed. `class` is the class of the failure in the API, such as `timeout`.
-pub(crate) fn failure(class: &str, detail: Option<&str>) -> String {
-    let text = match class {
-        "blocked_address" => "The address of the receiver is not public",
-        "connect" => "The receiver accepted no connection",
-        "dns" => "The host name of the receiver was not found",
-        "http_status" => "The receiver responded with an error",
-        "protocol" => "The receiver did not speak HTTP correctly",
-        "timeout" => "The receiver did not respond in time",
-        "tls" => "The encrypted connection failed",
-        "too_large" => "The response of the receiver was too large",
-        other => other,
-    };
-    match detail {
-        Some(detail) => format!("{text} ({detail})"),
-        None => text.to_owned(),
-    }
 }
 
 /// Describes the result of an attempt, or of the newest attempt of a pending delivery.
@@ -130,37 +82,6 @@ fn span(span: Duration) -> Option<String> {
     Some(format!("{} {unit}{plural}", thousands(number)))
 }
 
-/// Formats a number with commas between groups of three digits.
-pub(crate) fn thousands(number: impl Display) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Formats a number of bytes in units of a million bytes: `1.2 MB`.
-pub(crate) fn megabytes(bytes: u64) -> String {
-    let tenths = bytes / 100_000;
-    format!("{}.{} MB", thousands(tenths / 10), tenths % 10)
-}
-
-/// Formats a time to the second: `2026-01-02 03:04:05 UTC`.
-pub(crate) fn when(at: &Timestamp) -> String {
-    let text = at.to_string();
-    let second = text.get(..19).unwrap_or(&text).replace('T', " ");
-    format!("{second} UTC")
-}
-
-/// Formats the day of a time: `2026-01-02`. Pages have the whole time elsewhere.
-pub(crate) fn day(at: &Timestamp) -> String {
-    at.to_string().get(..10).unwrap_or_default().to_owned()
-}
-
 /// Formats the day of a time for the axis of a chart: `2 Jan`.
 pub(super) fn short_day(at: Timestamp) -> String {
     let text = at.to_string();
@@ -178,11 +99,6 @@ pub(super) fn short_url(url: &str) -> &str {
 /// Splits the short URL of a webhook into parts. A line may break after each part.
 pub(super) fn url_parts(url: &str) -> impl Iterator<Item = &str> {
     short_url(url).split_inclusive(['/', '.', '?', '&'])
-}
-
-/// Returns the description of a webhook. `None` if the description has only spaces and invisible characters.
-pub(crate) fn visible(description: Option<&Description>) -> Option<&Description> {
-    description.filter(|description| !description.is_blank())
 }
 
 /// Names a webhook by its description, or by the host of its URL. Returns the name in parts. A line may break after
@@ -218,14 +134,6 @@ pub(super) fn query_string(parameters: &[(&str, &str)]) -> String {
     let parameters = parameters.iter().filter(|(_, value)| !value.is_empty());
     let parameters: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
     if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) }
-}
-
-/// Names the kind of an operators' decision that blocks a key.
-pub(crate) fn what_blocks(kind: &GovernanceKind) -> &'static str {
-    match kind {
-        GovernanceKind::CouncilAction => "council action",
-        GovernanceKind::PartnerSuspension => "suspension of the partner",
-    }
 }
 
 /// Describes the state of a sent envelope.
@@ -300,11 +208,6 @@ pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
     }
 }
 
-const SHORT_LEN: usize = 6;
-/// Number of characters of a score with four decimal places.
-const SHORT_SCORE_LEN: usize = 6;
-/// Number of characters of an id after its prefix and the underscore.
-const ID_LEN: usize = 26;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /// Parts of user agents, and the browsers that send them. Most browsers also send the parts of other browsers, so the
@@ -328,17 +231,6 @@ const SYSTEMS: [(&str, &str); 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_written_to_the_second() {
-        assert_eq!(when(&Timestamp::from_millis(1_767_323_045_678)), "2026-01-02 03:04:05 UTC");
-    }
-
-    #[test]
-    fn a_score_has_at_most_four_decimal_places() {
-        assert_eq!(["1", "0.7500"].map(short_score), ["1", "0.7500"]);
-        assert_eq!(short_score("0.749999999999999999"), "0.7499…");
-    }
 
     #[test]
     fn a_relative_time_has_the_exact_time_as_its_title() {
@@ -385,32 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ids_are_shortened() {
-        assert_eq!(short_id("env_01h455vb4pex5vsknk084sn02q"), "env_…4sn02q");
-        for id in ["wh_1", "nobody", "é_ééééééééé"] {
-            assert_eq!(short_id(id), id);
-        }
-        let text = "wh_01h455vb4pex5vsknk084sn02q of per_minute=20000";
-        assert_eq!(short_ids(text), "wh_…\u{2060}4sn02q of per_minute=20000");
-    }
-
-    #[test]
-    fn sizes_are_written_in_megabytes() {
-        assert_eq!(megabytes(479_232), "0.4 MB");
-        assert_eq!(megabytes(12_345_678_901), "12,345.6 MB");
-    }
-
-    #[test]
     fn days_of_charts_are_short() {
         assert_eq!(short_day(Timestamp::from_millis(1_767_323_045_678)), "2 Jan");
-    }
-
-    #[test]
-    fn long_numbers_have_separators() {
-        for (number, text) in
-            [(0, "0"), (999, "999"), (1_000, "1,000"), (10_000, "10,000"), (1_234_567, "1,234,567")]
-        {
-            assert_eq!(thousands(number), text);
-        }
     }
 }

@@ -15,9 +15,9 @@ use sealpost_domain::Code;
 use serde_json::Value;
 
 use super::{
-    content, guides, llms, search,
+    content, guides, llms,
+    search::{self, SYNONYMS},
     snippets::{self, Snippet},
-    synonyms::SYNONYMS,
 };
 use crate::html::SiteAddress;
 

@@ -14,10 +14,10 @@ use super::{
     examples,
 };
 use crate::{
+    admission,
     openapi::{Operation, Tag, with_members},
     request::{Fields, Member, RequestBody, request_body},
     state::ApiState,
-    throttle,
 };
 
 request_body! {
@@ -239,10 +239,10 @@ impl Act for TestWebhook {
 
     async fn perform(self, app: &ApiState, actor: &Actor) -> Limited<Tested> {
         // A test that the limit of the account refuses must not count against the limits of the key.
-        if let Err(refusal) = throttle::check_test(app, actor.account_id()) {
+        if let Err(refusal) = admission::check_test(app, actor.account_id()) {
             return Limited { result: Err(refusal.into()), limits: None };
         }
-        let admit = |account| throttle::admit_test(app, account);
+        let admit = |account| admission::admit_test(app, account);
         app.sealpost.webhooks.test(actor, self.webhook_id, admit).await
     }
 }

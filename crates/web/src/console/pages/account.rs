@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 use crate::{
     console::{form::ActForm, response::may_act, user::ConsoleUser},
-    dashboard::{
+    html::{
+        PageResponse, PageResult,
         forms::{Draft, FormFault},
-        response::{PageResponse, PageResult},
         text::{day, short_id, what_blocks, when},
     },
 };

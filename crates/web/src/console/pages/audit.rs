@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     console::user::ConsoleUser,
-    dashboard::{
-        response::PageResult,
+    html::{
+        PageResult,
         text::{short_ids, when},
     },
 };

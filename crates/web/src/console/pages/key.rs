@@ -1,6 +1,6 @@
 //! The pages of an API key: tabs for its data, for its webhooks, and for each kind of admin action.
 
-pub(crate) mod acts;
+mod acts;
 
 use actix_web::{http::StatusCode, web};
 use askama::Template;
@@ -8,19 +8,21 @@ use sealpost_domain::{ApiKeyId, AssessmentMetric, CheckName, GovernanceSubject, 
 use sealpost_service::{GuardedState, KeyDetails, KeyEvidence};
 
 use crate::{
-    console::{response::may_act, user::ConsoleUser},
+    console::{form::ActForm, response::may_act, user::ConsoleUser},
     dashboard::{
         charts::{UsageMeter, usage_meters},
-        forms::Draft,
         health::{WebhookState, state_of, why_unhealthy},
-        response::{PageResponse, PageResult},
+    },
+    html::{
+        PageResponse, PageResult,
+        forms::Draft,
         text::{day, failure, short_id, short_score, thousands, what_blocks, when},
     },
 };
 
 /// A tab: one of the pages of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyTab {
+enum KeyTab {
     Overview,
     Webhooks,
     Plan,
@@ -68,6 +70,18 @@ impl KeyTab {
         }
     }
 
+    /// Returns the tab with this part of a path, or the tab that shows the form with this part.
+    fn of(part: &str) -> Self {
+        match part {
+            "" => Self::Overview,
+            "/webhook" | "/webhooks" => Self::Webhooks,
+            "/plan" => Self::Plan,
+            "/state" => Self::State,
+            "/governance" => Self::Governance,
+            _ => Self::Evidence,
+        }
+    }
+
     /// Returns the part of the tab's path that follows the path of the key.
     fn to(self) -> &'static str {
         match self {
@@ -79,17 +93,27 @@ impl KeyTab {
             Self::Evidence => "/evidence",
         }
     }
+
+    fn path_of(self, key: ApiKeyId) -> String {
+        format!("/console/keys/{key}{}", self.to())
+    }
 }
 
-pub(crate) async fn show(user: ConsoleUser, key: web::Path<String>, tab: KeyTab) -> PageResult {
-    let id = key_of(&user, &key)?;
+/// Shows the tab at `part` of the key's path. The address of a form that is no tab redirects to the tab with the form.
+pub(crate) async fn show(user: ConsoleUser, key: web::Path<String>, part: &str) -> PageResult {
+    let (id, tab) = (key_of(&user, &key)?, KeyTab::of(part));
+    if tab.to() != part {
+        return Ok(PageResponse::redirect(&user.state.site, &tab.path_of(id)));
+    }
     page(&user, id, tab, Draft::default()).await
 }
 
-/// Redirects a GET request for the address of a form to the tab that shows this form.
-pub(crate) fn to_tab(user: &ConsoleUser, key: &str, tab: KeyTab) -> PageResult {
-    let id = key_of(user, key)?;
-    Ok(PageResponse::redirect(&user.state.site, &format!("/console/keys/{id}{}", tab.to())))
+/// Performs the admin action of the form at `part`, and redirects to its tab, which confirms the action. If the form was
+/// rejected, the response is the tab with the form and the reason.
+pub(crate) async fn submit(act: ActForm, key: web::Path<String>, part: &str) -> PageResult {
+    let (id, tab) = (key_of(&act.user, &key)?, KeyTab::of(part));
+    let result = acts::perform(&act, id, part).await;
+    act.respond(&tab.path_of(id), result, async |draft| page(&act.user, id, tab, draft).await).await
 }
 
 async fn page(user: &ConsoleUser, id: ApiKeyId, tab: KeyTab, draft: Draft<'_>) -> PageResult {
@@ -136,3 +160,9 @@ fn is_outdated(shown: &str, details: &KeyDetails) -> bool {
 fn key_of(user: &ConsoleUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| user.reject(StatusCode::NOT_FOUND, "There is no such key."))
 }
+
+/// The parts of paths with a page and no form.
+pub(crate) const PAGES: [&str; 3] = ["", "/webhooks", "/evidence"];
+/// The parts of paths to which forms are sent. Each has its action in [`acts::perform`].
+pub(crate) const FORMS: [&str; 7] =
+    ["/state", "/plan", "/governance", "/assess", "/attest", "/badge", "/webhook"];

@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::{
     console::user::ConsoleUser,
-    dashboard::{
-        response::{PageResponse, PageResult},
+    html::{
+        PageResponse, PageResult,
         text::{day, short_id, when},
     },
 };

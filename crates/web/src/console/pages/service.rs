@@ -7,8 +7,8 @@ use sealpost_service::StatsView;
 
 use crate::{
     console::user::ConsoleUser,
-    dashboard::{
-        response::PageResult,
+    html::{
+        PageResult,
         text::{failure, megabytes, short_id, thousands, when},
     },
 };

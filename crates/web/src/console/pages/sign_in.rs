@@ -11,11 +11,7 @@ use crate::{
         response::ConsoleFrame,
         state::ConsoleState,
     },
-    dashboard::{
-        forms::{Draft, Rejection},
-        response::PageResponse,
-    },
-    html::Notice,
+    html::{Notice, PageResponse, Rejection, forms::Draft},
 };
 
 #[derive(Template)]

@@ -4,7 +4,7 @@
 use sealpost_domain::Timestamp;
 use sealpost_service::{AttemptCount, RecentAttempts};
 
-use crate::dashboard::text::{thousands, to_minute};
+use crate::{dashboard::text::to_minute, html::text::thousands};
 
 /// The bars of a sparkline: one stacked bar for each part of the period.
 pub(crate) struct Sparkline {

@@ -7,11 +7,16 @@ use sealpost_api::admit_secret_change;
 use sealpost_domain::Timestamp;
 use sealpost_service::{Scope, SessionView, Truncated};
 
-use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse, respond},
-    response::{Flash, PageResponse, PageResult},
-    session::{EndingUser, SignedInUser},
-    text::{ago, program, to_minute},
+use crate::{
+    dashboard::{
+        forms::SingleUse,
+        session::{EndingUser, SignedInUser},
+        text::{ago, program, to_minute},
+    },
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form, respond},
+    },
 };
 
 #[derive(Template)]

@@ -9,10 +9,15 @@ use sealpost_service::{
 use serde::Deserialize;
 
 use super::scope::Scope;
-use crate::dashboard::{
-    response::{PageResponse, PageResult},
-    session::SignedInUser,
-    text::{ago, program, short_id, short_ids, what_happened, when},
+use crate::{
+    dashboard::{
+        session::SignedInUser,
+        text::{ago, program, what_happened},
+    },
+    html::{
+        PageResponse, PageResult,
+        text::{short_id, short_ids, when},
+    },
 };
 
 #[derive(Template)]

@@ -3,18 +3,19 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{EventKind, WebhookId};
-use sealpost_service::{Actor, KeyStanding, Sealpost, Update, Updated, WebhookView};
+use sealpost_service::{KeyStanding, Update, Updated, WebhookView};
 
 use super::{
     id_of,
     webhook::refused,
     webhooks::{description_of, events_of, with_warning},
 };
-use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse, respond},
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
-    text::name_parts,
+use crate::{
+    dashboard::{forms::SingleUse, session::SignedInUser, text::name_parts},
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form, respond},
+    },
 };
 
 #[derive(Template)]
@@ -50,10 +51,8 @@ pub(crate) async fn submit(
             return Ok(Flash::notice(&to, "Nothing was changed.").redirect(&user.app));
         }
         let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-        let change = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.webhooks.update(actor, update).await
-        };
-        let error = match user.act(&id, change).await? {
+        let actor = user.owner().await?.acting_on(&id);
+        let error = match user.app.api.sealpost.webhooks.update(&actor, update).await.result {
             Ok(Updated { warning, .. }) => {
                 let result = Flash::notice(&to, with_warning("The webhook is changed.", warning));
                 return Ok(single_use.done(result).await);

@@ -10,9 +10,13 @@ use sealpost_service::AccountClosed;
 
 use crate::{
     dashboard::{
-        forms::{Draft, Form, Rejection, SingleUse},
-        response::{Flash, Frame, PageResponse, PageResult},
+        forms::SingleUse,
+        response::Frame,
         session::{EndingUser, SignedInUser},
+    },
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form},
     },
     state::WebState,
 };

@@ -3,16 +3,18 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{ApiKeyId, EventId, KeyStatus, Timestamp, WebhookStatus};
-use sealpost_service::{Actor, EventReport, KeyStanding, LoggedWebhook, ReportedAttempt, Sealpost};
+use sealpost_service::{EventReport, KeyStanding, LoggedWebhook, ReportedAttempt};
 
 use super::{events::send_again_and_show, id_of};
-use crate::dashboard::{
-    forms::Form,
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
-    text::{
-        ago, attempt_result, handle_of, name_of, short_id, thousands, url_parts, when,
-        why_no_attempt,
+use crate::{
+    dashboard::{
+        session::SignedInUser,
+        text::{ago, attempt_result, handle_of, name_of, url_parts, why_no_attempt},
+    },
+    html::{
+        Flash, PageResponse, PageResult,
+        forms::Form,
+        text::{short_id, thousands, when},
     },
 };
 
@@ -95,10 +97,9 @@ async fn block_sender(
     event: EventId,
     page: &str,
 ) -> PageResult {
-    let block = async |sealpost: &Sealpost, actor: &Actor| {
-        sealpost.accounts.block_sender(actor, event.to_string()).await
-    };
-    let sender = user.act(key, block).await?.map_err(|error| user.error_response(&error))?;
+    let actor = user.owner().await?.acting_on(key);
+    let blocked = user.app.api.sealpost.accounts.block_sender(&actor, event.to_string()).await;
+    let sender = blocked.result.map_err(|error| user.error_response(&error))?;
     // U+2068 and U+2069 isolate the name: its text direction, such as right to left, does not affect the text around
     // the name. In templates, the element `bdi` does the same.
     let name = format!("\u{2068}{}\u{2069}", name_of(&sender));

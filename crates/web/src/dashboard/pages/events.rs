@@ -20,13 +20,14 @@ use super::{
 use crate::{
     assets::LIVE,
     dashboard::{
-        forms::{Form, SingleUse},
-        response::{Flash, PageResponse, PageResult},
+        forms::SingleUse,
         session::SignedInUser,
-        text::{
-            ago, attempt_result, handle_of, name_of, short_id, short_url, thousands, url_parts,
-            why_no_attempt,
-        },
+        text::{ago, attempt_result, handle_of, name_of, short_url, url_parts, why_no_attempt},
+    },
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Form, FormFault},
+        text::{short_id, thousands},
     },
 };
 
@@ -110,18 +111,18 @@ pub(crate) async fn redeliver(
     user.check(&form)?;
     let scope = Scope::load(&user, tab_of(&request), &query.identity).await?;
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    match send_again(&user, &form).await {
-        Ok(Ok(result)) => {
+    let fault = match send_again(&user, &form).await {
+        Ok(result) => {
             let page = format!("{}/events{}", scope.path(), query.position());
-            Ok(single_use.done(Flash::notice(&page, result)).await)
+            return Ok(single_use.done(Flash::notice(&page, result)).await);
         }
-        Ok(Err(text)) => {
-            single_use.release().await?;
+        Err(fault) => fault,
+    };
+    single_use.release().await?;
+    match fault {
+        FormFault::Page(page) => Err(page),
+        FormFault::Rejected(Rejection { text, .. }) => {
             page(&user, &scope, &query, Problem { text, field: "" }).await
-        }
-        Err(rejected) => {
-            single_use.release().await?;
-            Err(rejected)
         }
     }
 }

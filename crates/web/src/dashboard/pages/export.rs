@@ -4,10 +4,12 @@ use actix_web::{HttpRequest, HttpResponse, Responder as _};
 use askama::Template;
 use sealpost_api::exported_account;
 
-use crate::dashboard::{
-    forms::{Draft, Form, respond},
-    response::{PageResponse, PageResult},
-    session::SignedInUser,
+use crate::{
+    dashboard::session::SignedInUser,
+    html::{
+        PageResponse, PageResult,
+        forms::{Draft, Form, respond},
+    },
 };
 
 #[derive(Template)]

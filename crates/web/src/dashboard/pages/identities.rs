@@ -5,10 +5,12 @@ use sealpost_domain::Timestamp;
 use sealpost_service::KeyStanding;
 
 use super::overview::IdentityRow;
-use crate::dashboard::{
-    response::{PageResponse, PageResult},
-    session::SignedInUser,
-    text::{ago, short_id, thousands},
+use crate::{
+    dashboard::{session::SignedInUser, text::ago},
+    html::{
+        PageResponse, PageResult,
+        text::{short_id, thousands},
+    },
 };
 
 #[derive(Template)]

@@ -7,12 +7,17 @@ use sealpost_domain::{KeyStatus, Timestamp, ports::DailyCount};
 use sealpost_service::{KeyStanding, PendingCount};
 
 use super::id_of;
-use crate::dashboard::{
-    charts::{ChartDay, DayChart, UsageMeter, usage_meters},
-    health::state_of,
-    response::{PageResponse, PageResult},
-    session::SignedInUser,
-    text::{ago, day, thousands, what_blocks, when, why_no_change},
+use crate::{
+    dashboard::{
+        charts::{ChartDay, DayChart, UsageMeter, usage_meters},
+        health::state_of,
+        session::SignedInUser,
+        text::{ago, why_no_change},
+    },
+    html::{
+        PageResponse, PageResult,
+        text::{day, thousands, what_blocks, when},
+    },
 };
 
 #[derive(Template)]

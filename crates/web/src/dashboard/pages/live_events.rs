@@ -25,12 +25,15 @@ use super::{
     logged_event::LoggedDelivery,
     scope::{Scope, tab_of},
 };
-use crate::dashboard::{
-    live::{LiveStream, StreamEnd},
-    response::PageResponse,
-    session::SignedInUser,
-    text::{
-        ago, attempt_result, handle_of, name_of, short_id, thousands, url_parts, why_no_attempt,
+use crate::{
+    dashboard::{
+        live::{LiveStream, StreamEnd},
+        session::SignedInUser,
+        text::{ago, attempt_result, handle_of, name_of, url_parts, why_no_attempt},
+    },
+    html::{
+        PageResponse,
+        text::{short_id, thousands},
     },
 };
 

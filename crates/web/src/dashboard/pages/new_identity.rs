@@ -3,13 +3,14 @@
 use actix_web::HttpRequest;
 use askama::Template;
 use sealpost_api::admit_activation;
-use sealpost_service::Owner;
 
 use super::activation_of;
-use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse, respond},
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
+use crate::{
+    dashboard::{forms::SingleUse, session::SignedInUser},
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form, respond},
+    },
 };
 
 #[derive(Template)]
@@ -29,11 +30,9 @@ pub(crate) async fn submit(user: SignedInUser, request: HttpRequest, form: Form)
         let input = activation_of(&form)?;
         admit_activation(&user.app.api, &request).map_err(|problem| Rejection::from(&problem))?;
         let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-        let sealpost = &user.app.api.sealpost;
-        let activate = async move |owner: &Owner<'_>| {
-            Ok(sealpost.accounts.activate(Some(owner.session()), input, owner.source()).await)
-        };
-        let key = single_use.unless_refused(&user, user.ask(activate).await?).await?;
+        let (owner, accounts) = (user.owner().await?, &user.app.api.sealpost.accounts);
+        let activated = accounts.activate(Some(owner.session()), input, owner.source()).await;
+        let key = single_use.unless_refused(&user, activated).await?;
         let page = format!("/dashboard/keys/{}", key.api_key_id);
         Ok(single_use.done(Flash::notice(&page, "The identity is created.")).await)
     };

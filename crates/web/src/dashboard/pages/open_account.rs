@@ -7,9 +7,10 @@ use sealpost_service::{Activated, Activation, Login};
 
 use super::activation_of;
 use crate::{
-    dashboard::{
-        forms::{Draft, Form, Rejection, SingleUse},
-        response::{Flash, Frame, PageResponse, PageResult},
+    dashboard::{forms::SingleUse, response::Frame},
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form},
     },
     state::WebState,
 };

@@ -6,12 +6,17 @@ use askama::Template;
 use sealpost_domain::{ApiKeyId, KeyStatus, Label, Timestamp};
 use sealpost_service::{KeyStanding, ListSent, Owner, Truncated, WebhookView};
 
-use crate::dashboard::{
-    charts::{UsageMeter, usage_meters},
-    health::{WebhookState, state_of, why_unhealthy},
-    response::{PageResponse, PageResult},
-    session::SignedInUser,
-    text::{ago, elapsed, short_id, thousands, url_parts},
+use crate::{
+    dashboard::{
+        charts::{UsageMeter, usage_meters},
+        health::{WebhookState, state_of, why_unhealthy},
+        session::SignedInUser,
+        text::{ago, elapsed, url_parts},
+    },
+    html::{
+        PageResponse, PageResult,
+        text::{short_id, thousands},
+    },
 };
 
 #[derive(Template)]

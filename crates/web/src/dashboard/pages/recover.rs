@@ -8,9 +8,10 @@ use sealpost_service::Recovery;
 
 use super::account::SecretsPage;
 use crate::{
-    dashboard::{
-        forms::{Draft, Form, Rejection, SingleUse},
-        response::{Flash, Frame, PageResponse, PageResult},
+    dashboard::{forms::SingleUse, response::Frame},
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form},
     },
     state::WebState,
 };

@@ -6,10 +6,15 @@ use sealpost_domain::{ApiKeyId, KeyStatus};
 use sealpost_service::{KeyPage, KeyStanding, PendingCount};
 
 use super::id_of;
-use crate::dashboard::{
-    forms::{Draft, Form, FormFault, SingleUse, respond},
-    response::{Flash, PageResponse, PageResult},
-    session::{EndingUser, SignedInUser},
+use crate::{
+    dashboard::{
+        forms::SingleUse,
+        session::{EndingUser, SignedInUser},
+    },
+    html::{
+        Flash, PageResponse, PageResult,
+        forms::{Draft, Form, FormFault, respond},
+    },
 };
 
 #[derive(Template)]

@@ -6,7 +6,10 @@ use sealpost_domain::{ApiKeyId, KeyStatus};
 use sealpost_service::KeyStanding;
 
 use super::{id_of, identity::IdentityHead};
-use crate::dashboard::{response::PageResponse, session::SignedInUser, text::short_id};
+use crate::{
+    dashboard::session::SignedInUser,
+    html::{PageResponse, text::short_id},
+};
 
 /// The identities whose entries a page lists.
 pub(super) struct Scope {

@@ -5,14 +5,18 @@ use std::collections::HashMap;
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{AcceptPolicy, ApiKeyId, KeyStatus, ReceiptPolicy};
-use sealpost_service::{Actor, Correspondent, KeyStanding, PolicyChange, PolicyView, Sealpost};
+use sealpost_service::{Correspondent, KeyStanding, PolicyChange, PolicyView};
 
 use super::{id_of, identity::IdentityHead};
-use crate::dashboard::{
-    forms::{Draft, Form, FormFault, respond},
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
-    text::{handle_of, name_of},
+use crate::{
+    dashboard::{
+        session::SignedInUser,
+        text::{handle_of, name_of},
+    },
+    html::{
+        Flash, PageResponse, PageResult,
+        forms::{Draft, Form, FormFault, respond},
+    },
 };
 
 #[derive(Template)]
@@ -59,10 +63,8 @@ pub(crate) async fn submit(user: SignedInUser, path: web::Path<String>, form: Fo
             list if change.is_empty() => return Err(FormFault::field(list, NO_NAME)),
             _ => "The list of senders is changed.",
         };
-        let change = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.accounts.set_policy(actor, change).await
-        };
-        match user.act(&id, change).await? {
+        let actor = user.owner().await?.acting_on(&id);
+        match user.app.api.sealpost.accounts.set_policy(&actor, change).await.result {
             Ok(_) => {
                 let page = format!("/dashboard/keys/{path}/senders");
                 Ok(Flash::notice(&page, text).redirect(&user.app))

@@ -14,11 +14,15 @@ use super::{
     identity::IdentityHead,
     scope::{Scope, tab_of},
 };
-use crate::dashboard::{
-    forms::Rejection,
-    response::{PageResponse, PageResult},
-    session::SignedInUser,
-    text::{ago, handle_of, name_of, short_id, what_state, when},
+use crate::{
+    dashboard::{
+        session::SignedInUser,
+        text::{ago, handle_of, name_of, what_state},
+    },
+    html::{
+        PageResponse, PageResult, Rejection,
+        text::{short_id, when},
+    },
 };
 
 #[derive(Template)]

@@ -8,11 +8,11 @@ use sealpost_service::Login;
 use serde::Deserialize;
 
 use crate::{
-    dashboard::{
-        forms::{Draft, Form, Rejection},
-        response::{Flash, Frame, PageResponse},
+    dashboard::response::Frame,
+    html::{
+        Flash, Notice, PageResponse, Rejection,
+        forms::{Draft, Form},
     },
-    html::Notice,
     state::WebState,
 };
 

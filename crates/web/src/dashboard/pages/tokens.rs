@@ -7,11 +7,16 @@ use askama::Template;
 use sealpost_domain::{KeyStatus, Label, Refusal, TokenScope};
 use sealpost_service::{ApiTokenView, CreateApiToken, KeyStanding};
 
-use crate::dashboard::{
-    forms::{Draft, Form, Rejection, SingleUse, respond},
-    response::{Flash, PageResponse, PageResult},
-    session::{EndingUser, SignedInUser},
-    text::when,
+use crate::{
+    dashboard::{
+        forms::SingleUse,
+        session::{EndingUser, SignedInUser},
+    },
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form, respond},
+        text::when,
+    },
 };
 
 #[derive(Template)]

@@ -19,14 +19,19 @@ use super::{
     logged_event::{LoggedDelivery, events_of},
     scope::Scope,
 };
-use crate::dashboard::{
-    charts::{ChartDay, DayChart, Sparkline},
-    health::{WebhookCard, WebhookState},
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
-    text::{
-        ago, attempt_result, day, elapsed, failure, handle_of, name_of, name_parts, query_string,
-        short_id, thousands, url_parts, when, why_no_attempt, why_no_change,
+use crate::{
+    dashboard::{
+        charts::{ChartDay, DayChart, Sparkline},
+        health::{WebhookCard, WebhookState},
+        session::SignedInUser,
+        text::{
+            ago, attempt_result, elapsed, handle_of, name_of, name_parts, query_string, url_parts,
+            why_no_attempt, why_no_change,
+        },
+    },
+    html::{
+        Flash, PageResponse, PageResult,
+        text::{day, failure, short_id, thousands, when},
     },
 };
 

@@ -3,18 +3,22 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{Description, EventKind, KeyStatus, Timestamp};
-use sealpost_service::{
-    Actor, KeyStanding, Register, Registered, Sealpost, Truncated, WaitingChoice, WebhookView,
-};
+use sealpost_service::{KeyStanding, Register, Registered, Truncated, WaitingChoice, WebhookView};
 
 use super::{id_of, identity::IdentityHead, scope::Scope};
-use crate::dashboard::{
-    charts::Sparkline,
-    forms::{Draft, Form, Rejection, SingleUse, respond},
-    health::{WebhookCard, WebhookState, state_of, why_unhealthy},
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
-    text::{ago, elapsed, failure, thousands, url_parts},
+use crate::{
+    dashboard::{
+        charts::Sparkline,
+        forms::SingleUse,
+        health::{WebhookCard, WebhookState, state_of, why_unhealthy},
+        session::SignedInUser,
+        text::{ago, elapsed, url_parts},
+    },
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::{Draft, Form, respond},
+        text::{failure, thousands},
+    },
 };
 
 #[derive(Template)]
@@ -72,10 +76,9 @@ pub(crate) async fn register(
             waiting: if skips { WaitingChoice::Skip } else { WaitingChoice::Deliver },
         };
         let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-        let register = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.webhooks.register(actor, input).await
-        };
-        let registered = single_use.unless_refused(&user, user.act(&id, register).await?).await?;
+        let actor = user.owner().await?.acting_on(&id);
+        let registered = user.app.api.sealpost.webhooks.register(&actor, input).await.result;
+        let registered = single_use.unless_refused(&user, registered).await?;
         let Registered { webhook_id, secret, warning, .. } = registered;
         let page = format!("/dashboard/keys/{path}/webhooks/{webhook_id}/secret");
         let result = Flash::notice(&page, with_warning("The webhook is registered.", warning));

@@ -1,59 +1,55 @@
 //! The forms of an API key: its state, its plan, council actions (decisions that block the key or its account),
 //! evidence for badges, and its webhooks.
 
-use actix_web::{Route, web};
 use sealpost_domain::{
     ApiKeyId, AssessmentMetrics, CheckName, GovernanceSubject, Score, Timestamp,
 };
-use sealpost_service::{Agreement, AssessmentSource, Attest, GuardedState};
-
-use super::{KeyTab, key_of, page};
-use crate::{
-    console::{form::ActForm, pages::account::council_action},
-    dashboard::{forms::FormFault, post},
+use sealpost_service::{
+    Agreement, AssessmentSource, Attest, GuardedState, Operator, OperatorError,
 };
 
-/// Returns the route of a form. The handler performs the admin action, and redirects to `tab`, which confirms the
-/// action. If the form was rejected, the response is the tab with the form and the reason.
-pub(crate) fn act<P>(tab: KeyTab, perform: P) -> Route
-where
-    P: AsyncFn(&ActForm, ApiKeyId) -> Result<&'static str, FormFault> + Copy + 'static,
-{
-    post(move |act: ActForm, key: web::Path<String>| async move {
-        let id = key_of(&act.user, &key)?;
-        let path = format!("/console/keys/{id}{}", tab.to());
-        let result = perform(&act, id).await;
-        act.respond(&path, result, async |draft| page(&act.user, id, tab, draft).await).await
-    })
+use crate::{
+    console::{form::ActForm, pages::account::council_action},
+    html::forms::FormFault,
+};
+
+/// Performs the admin action of the form at `part` of the key's path. Returns the text that confirms the action.
+pub(super) async fn perform(
+    act: &ActForm,
+    id: ApiKeyId,
+    part: &str,
+) -> Result<&'static str, FormFault> {
+    match part {
+        "/assess" => assess(act, id).await,
+        "/attest" => attest(act, id).await,
+        "/badge" => revoke_badge(act).await,
+        "/governance" => decide(act, id).await,
+        "/plan" => set_plan(act, id).await,
+        "/state" => change_state(act, id).await,
+        _ => disable_webhook(act).await,
+    }
 }
 
-pub(crate) async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
-    Ok(match act.form.text("do") {
-        "deactivate" => {
-            act.perform(move |operator| operator.deactivate_key(&id)).await.map(drop)?;
-            "The key is deactivated."
+async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+    let (change, notice): (StateChange, _) = match act.form.text("do") {
+        "deactivate" => (|o, id| o.deactivate_key(id).map(drop), "The key is deactivated."),
+        "reactivate" => (|o, id| o.reactivate_key(id).map(drop), "The key is active again."),
+        "rotate" => (|o, id| o.rotate_key(id).map(drop), "The sealing key is replaced."),
+        "revoke" if act.form.text("typed") != id.to_string() => {
+            let text = "The typed key does not match. Nothing was revoked.";
+            return Err(FormFault::field("typed", text));
         }
-        "reactivate" => {
-            act.perform(move |operator| operator.reactivate_key(&id)).await.map(drop)?;
-            "The key is active again."
-        }
-        "rotate" => {
-            act.perform(move |operator| operator.rotate_key(&id)).await.map(drop)?;
-            "The sealing key is replaced."
-        }
-        "revoke" => {
-            if act.form.text("typed") != id.to_string() {
-                let text = "The typed key does not match. Nothing was revoked.";
-                return Err(FormFault::field("typed", text));
-            }
-            act.perform(move |operator| operator.revoke_key(&id)).await.map(drop)?;
-            "The key is permanently revoked."
-        }
+        "revoke" => (|o, id| o.revoke_key(id).map(drop), "The key is permanently revoked."),
         _ => return Err(FormFault::field("reason-state", "Choose an act.")),
-    })
+    };
+    act.perform(move |operator| change(operator, &id)).await?;
+    Ok(notice)
 }
 
-pub(crate) async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+/// A change of the state of a key as a method of the operator.
+type StateChange = fn(&Operator, &ApiKeyId) -> Result<(), OperatorError>;
+
+async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
     let (plan, shown) = (act.form.text("plan"), act.form.text("shown_plan").to_owned());
     // If the plan of the key already allows overage (messages beyond the monthly limit), the page shows the box for
     // overage checked. Only `enterprise` allows overage. For other plans, ignores a box that was already checked when
@@ -86,7 +82,7 @@ fn limit(act: &ActForm, field: &str) -> Result<Option<u32>, FormFault> {
     number.map_err(|_no_number| FormFault::field(field, NO_LIMIT))
 }
 
-pub(crate) async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
     let (subject, shown) = match act.form.text("subject") {
         "key" => (GovernanceSubject::Key(id), "shown_key_decision"),
         "account" => {
@@ -104,7 +100,7 @@ pub(crate) async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, 
     Ok(notice)
 }
 
-pub(crate) async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
     let metrics = AssessmentMetrics {
         clarity: score(act, "clarity")?,
         coherence: score(act, "coherence")?,
@@ -116,7 +112,7 @@ pub(crate) async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, 
     Ok("The assessment is recorded.")
 }
 
-pub(crate) async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
     let check = CheckName::parse(act.form.text("check"));
     let check = check
         .map_err(|fault| FormFault::field("check", format!("The name of the check {fault}.")))?;
@@ -135,7 +131,7 @@ pub(crate) async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, 
     Ok("The attestation is recorded.")
 }
 
-pub(crate) async fn revoke_badge(act: &ActForm, _: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn revoke_badge(act: &ActForm) -> Result<&'static str, FormFault> {
     let badge = act.form.text("badge_id").parse();
     let badge =
         badge.map_err(|_malformed| FormFault::field("badge_id", "This is not a badge (bdg_…)."))?;
@@ -149,7 +145,7 @@ fn score(act: &ActForm, field: &str) -> Result<Score, FormFault> {
     score.map_err(|fault| FormFault::field(field, format!("The {field} {fault}.")))
 }
 
-pub(crate) async fn disable_webhook(act: &ActForm, _: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn disable_webhook(act: &ActForm) -> Result<&'static str, FormFault> {
     let reason = format!("reason-{}", act.form.text("form"));
     let webhook = act.form.text("webhook_id").parse();
     let webhook =

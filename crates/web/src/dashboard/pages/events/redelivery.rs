@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use sealpost_service::{Actor, Sealpost};
-
-use crate::dashboard::{
-    forms::{Form, SingleUse},
-    pages::id_of,
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
+use crate::{
+    dashboard::{forms::SingleUse, pages::id_of, session::SignedInUser},
+    html::{
+        Flash, PageResponse, PageResult,
+        forms::{Form, FormFault},
+    },
 };
 
 /// Sends the selected events again, and redirects to `page`, which shows the result.
@@ -18,32 +17,32 @@ pub(crate) async fn send_again_and_show(
     page: &str,
 ) -> PageResult {
     let single_use = SingleUse::begin(&user.app, user.frame(), form).await?;
-    match send_again(user, form).await {
-        Ok(result) => Ok(single_use.done(Flash::outcome(page, result)).await),
-        Err(rejected) => {
+    let result = match send_again(user, form).await {
+        Ok(result) => Ok(result),
+        Err(FormFault::Rejected(rejection)) => Err(rejection.text),
+        Err(FormFault::Page(page)) => {
             single_use.release().await?;
-            Err(rejected)
+            return Err(page);
         }
-    }
+    };
+    Ok(single_use.done(Flash::outcome(page, result)).await)
 }
 
 /// Sends the selected events again. Each value of the field `selected` has an identity, one of its webhooks and an
 /// event, separated by spaces.
 ///
-/// Returns the result as text. If no event could be sent, the inner error contains the reasons. The outer error is an
-/// error page, for example for a malformed form.
-pub(super) async fn send_again(
-    user: &SignedInUser,
-    form: &Form,
-) -> Result<Result<String, String>, PageResponse> {
+/// Returns the result as text. If no event could be sent, the rejection contains the reasons.
+pub(super) async fn send_again(user: &SignedInUser, form: &Form) -> Result<String, FormFault> {
     let selected: BTreeSet<_> = form.all("selected").into_iter().collect();
     if selected.is_empty() {
-        return Ok(Err("No event is selected. Select at least one event.".to_owned()));
+        let text = "No event is selected. Select at least one event.";
+        return Err(FormFault::field("selected", text));
     }
     if selected.len() > SELECTED_MAX {
-        return Ok(Err(format!(
+        let text = format!(
             "At most {SELECTED_MAX} events can be sent again at once. Select fewer events."
-        )));
+        );
+        return Err(FormFault::field("selected", text));
     }
     let (mut sent, mut problems) = (0, BTreeSet::new());
     for delivery in &selected {
@@ -51,10 +50,9 @@ pub(super) async fn send_again(
         let [key, webhook_id, envelope_id] = <[String; 3]>::try_from(parts)
             .map_err(|_malformed| PageResponse::unreadable_form(user.frame()))?;
         let id = id_of(user, &key)?;
-        let redeliver = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.webhooks.redeliver(actor, webhook_id, envelope_id).await
-        };
-        match user.act(&id, redeliver).await? {
+        let actor = user.owner().await?.acting_on(&id);
+        let webhooks = &user.app.api.sealpost.webhooks;
+        match webhooks.redeliver(&actor, webhook_id, envelope_id).await.result {
             Ok(_) => sent += 1,
             Err(error) => {
                 problems.insert(user.rejection(&error)?.text);
@@ -66,11 +64,11 @@ pub(super) async fn send_again(
         many => format!("{many} events are sent again now."),
     };
     let problems: Vec<_> = problems.into_iter().collect();
-    Ok(match (sent, problems.join(" ")) {
-        (0, problems) => Err(problems),
+    match (sent, problems.join(" ")) {
+        (0, problems) => Err(FormFault::field("selected", problems)),
         (_, problems) if problems.is_empty() => Ok(result),
         (_, problems) => Ok(format!("{result} {problems}")),
-    })
+    }
 }
 
 /// Maximum number of deliveries that a form can select. A form has at most 16 KiB, and each delivery takes about 100

@@ -9,12 +9,17 @@ use sealpost_domain::{Refusal, Timestamp, WebhookId, WebhookStatus};
 use sealpost_service::{Actor, Error, Limited, Recover, Sealpost, Tested, Update};
 
 use super::DeliveryQuery;
-use crate::dashboard::{
-    forms::{Form, Rejection, SingleUse},
-    pages::{events::send_again_and_show, id_of},
-    response::{Flash, PageResponse, PageResult},
-    session::SignedInUser,
-    text::{failure, thousands},
+use crate::{
+    dashboard::{
+        forms::SingleUse,
+        pages::{events::send_again_and_show, id_of},
+        session::SignedInUser,
+    },
+    html::{
+        Flash, PageResponse, PageResult, Rejection,
+        forms::Form,
+        text::{failure, thousands},
+    },
 };
 
 /// Performs the action on a webhook that the field `do` of the form selects.
@@ -32,11 +37,10 @@ pub(crate) async fn act(
     let filtered = format!("{page}{}", query.position());
     if form.text("do") == "test" {
         let admit = |account| admit_test(&user.app.api, account);
-        let test = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.webhooks.test(actor, webhook_id, admit).await
-        };
         let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-        let result = match user.act(&id, test).await? {
+        let actor = user.owner().await?.acting_on(&id);
+        let webhooks = &user.app.api.sealpost.webhooks;
+        let result = match webhooks.test(&actor, webhook_id, admit).await.result {
             Ok(tested) => result_of(&tested),
             Err(error) => {
                 let Some(limit @ Refusal::AccountRateLimited { .. }) = error.refusal() else {
@@ -53,10 +57,8 @@ pub(crate) async fn act(
     }
     let change = change_of(&user, &form)?;
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    let act = async |sealpost: &Sealpost, actor: &Actor| {
-        change.perform(sealpost, actor, webhook_id, [&page, &filtered]).await
-    };
-    match user.act(&id, act).await? {
+    let (actor, sealpost) = (user.owner().await?.acting_on(&id), &user.app.api.sealpost);
+    match change.perform(sealpost, &actor, webhook_id, [&page, &filtered]).await.result {
         Ok(result) => Ok(single_use.done(result).await),
         Err(error) => {
             // The service refuses to send failed events again to a disabled or paused webhook. Shows this refusal as

@@ -8,10 +8,8 @@ use sealpost_domain::{Code, Refusal};
 use sealpost_service::{AccountSession, Error, LoggedIn, Login, Recovery, SecretsReplaced};
 use tokio::sync::Semaphore;
 
-use super::{
-    Throttle, admit_account, admit_activation, admit_address, client_of, networks, run_to_end,
-};
-use crate::{request::request_source, response::Problem, state::ApiState};
+use super::{admit_account, admit_activation, admit_address, client_of, networks, run_to_end};
+use crate::{request::request_source, response::Problem, state::ApiState, throttle::Throttle};
 
 /// Logs in through the API or a page. A wrong secret counts against the client address. A right secret counts against
 /// the pair of client address and account, so logins to one account never block another.
