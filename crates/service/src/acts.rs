@@ -4,8 +4,11 @@
 //! - A [`ProvenOwner`](owner::ProvenOwner) performs the acts that a stolen session must not perform.
 //! - An [`Operator`](audited::Operator) acts on all accounts.
 //!
-//! The transaction of an act checks that the author may act. The activity log of the account names the author. For the
-//! acts in [`audited`], the audit trail names the author too.
+//! The transaction of an act by an `Actor` or a `ProvenOwner` first checks the credentials of the author. If an act
+//! needs several transactions, the first one checks. These acts rely on the authentication of the request instead: all
+//! acts of an operator, and the end of sessions and API tokens by the owner of the account.
+//!
+//! The activity log of the account names the author. For the acts in [`audited`], the audit trail names the author too.
 
 pub(crate) mod actor;
 pub(crate) mod audit_chain;

@@ -3,42 +3,38 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Refusal, RequestSource,
-    ports::{AdmissionFacts, Durability},
+    AccountId, ActivityKind, ApiKeyId, Refusal, RequestSource,
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::{Abort, Transaction};
 
 use crate::{
     account::activity::ActOrigin,
     caller::{
-        admission::{Limited, Purpose, check_state, query_of},
-        credentials::{Caller, CallerId, NO_SESSION},
+        admission::{Limited, Purpose, check_state, check_token, query_of},
+        credentials::{Caller, CallerId},
     },
     error::Error,
     owner::account_owner::Owner,
     sealpost::core::Core,
 };
 
-/// The author of acts on one API key.
+/// The author of acts on one API key: a caller of the API, or the owner of the key's account.
 #[derive(Clone)]
-pub enum Actor {
-    /// A caller of the API, whose credentials are for the key. Each act counts against the limits of the key.
-    Caller(Caller, RequestSource),
-    /// The owner of the key's account. The acts of the owner count against no limit. Some of these acts are possible
-    /// even if the key is not active.
-    Owner(KeyOwner),
-}
-
-/// The owner of an account, authenticated by a session, as the author of acts on one key.
-#[derive(Clone)]
-pub struct KeyOwner {
+pub struct Actor {
     id: CallerId,
     origin: ActOrigin,
+    /// The caller. Each act of a caller counts against the limits of the key.
+    ///
+    /// `None` for the owner, authenticated by a session. The acts of the owner count against no limit. Some of these
+    /// acts are possible even if the key is not active.
+    caller: Option<Caller>,
 }
 
 impl Caller {
     /// Returns the caller as the author of an act. The activity log names the client of the request.
     pub fn acting(&self, source: RequestSource) -> Actor {
-        Actor::Caller(self.clone(), source)
+        Actor { id: self.id, origin: self.act_from(&source), caller: Some(self.clone()) }
     }
 }
 
@@ -47,90 +43,93 @@ impl Owner<'_> {
     /// this.
     pub fn acting_on(&self, key: &ApiKeyId) -> Actor {
         let id = CallerId { session: self.session.token, key: *key };
-        Actor::Owner(KeyOwner { id, origin: self.session.act_from(&self.source) })
+        Actor { id, origin: self.session.act_from(&self.source), caller: None }
     }
 }
 
 impl Actor {
-    /// Returns the key that the act concerns.
-    pub(crate) fn key(&self) -> &ApiKeyId {
-        match self {
-            Self::Caller(caller, _) => &caller.id.key,
-            Self::Owner(owner) => &owner.id.key,
-        }
-    }
-
-    /// Returns the author for the activity log.
-    pub(super) fn origin(&self) -> ActOrigin {
-        match self {
-            Self::Caller(caller, source) => caller.act_from(source),
-            Self::Owner(owner) => owner.origin.clone(),
-        }
-    }
-
     /// Returns the account that owns the key.
     pub fn account_id(&self) -> AccountId {
-        match self {
-            Self::Caller(caller, _) => caller.account_id,
-            Self::Owner(owner) => owner.origin.account_id,
-        }
+        self.origin.account_id
     }
+}
+
+/// A request of an actor for one act.
+pub(crate) struct ActRequest {
+    pub(super) actor: Actor,
+    purpose: Purpose,
+    core: Arc<Core>,
 }
 
 impl Core {
     /// Runs `act` on the blocking pool. Before `act`, a short transaction checks the session of the author and the
     /// state of the key. It also counts the request if the author is a caller. If the rate-limit cache contains a
     /// refusal for the caller, returns this refusal without using the pool.
+    ///
+    /// `act` changes data with [`ActRequest::write`], which checks session and key again.
     pub(crate) async fn act<S: Clone + Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         service: &S,
         actor: &Actor,
         purpose: Purpose,
-        act: impl FnOnce(&S, &Actor) -> Result<T, Error> + Send + 'static,
+        act: impl FnOnce(&S, &ActRequest) -> Result<T, Error> + Send + 'static,
     ) -> Limited<T> {
-        let author = actor.clone();
-        let act = move |service: &S| act(service, &author);
-        match actor {
-            Actor::Caller(caller, _) => self.ask_as(service, caller, purpose, act).await,
-            Actor::Owner(key_owner) => {
-                let (core, key_owner) = (Arc::clone(self), key_owner.clone());
-                let result = self.block(service, move |service| {
-                    core.admit_owner(&key_owner, purpose)?;
-                    act(service)
-                });
-                Limited { result: result.await, limits: None }
-            }
+        let request = ActRequest { actor: actor.clone(), purpose, core: Arc::clone(self) };
+        if let Some(caller) = &actor.caller {
+            return self.ask_as(service, caller, purpose, move |it| act(it, &request)).await;
         }
-    }
-
-    fn admit_owner(&self, owner: &KeyOwner, purpose: Purpose) -> Result<(), Error> {
-        // Refuses a key of another account before the transaction begins. The transaction locks rows that the key's own
-        // requests to send messages need.
-        let found = self.store.read(|reader| reader.find_key(&owner.id.key))?;
-        if found.is_none_or(|key| key.account_id != owner.origin.account_id) {
-            return Err(NO_KEY.into());
-        }
-        self.store.write_or_refuse(Durability::Relaxed, |tx| {
-            let facts = tx.lock_facts(&query_of(&owner.id))?;
-            Ok(self.check_owner(&facts, owner, purpose)?)
-        })?;
-        Ok(())
-    }
-
-    fn check_owner(
-        &self,
-        facts: &AdmissionFacts,
-        owner: &KeyOwner,
-        purpose: Purpose,
-    ) -> Result<(), Refusal> {
-        let session = facts.sessions.get(&owner.id.session);
-        if !session.is_some_and(|session| session.is_live(self.clock.now())) {
-            return Err(NO_SESSION);
-        }
-        let key = facts.keys.get(&owner.id.key);
-        let key = key.filter(|key| key.account_id == owner.origin.account_id).ok_or(NO_KEY)?;
-        if purpose == Purpose::Inspect { Ok(()) } else { check_state(key, purpose) }
+        let act = move |service: &S| {
+            request.admit_owner()?;
+            act(service, &request)
+        };
+        Limited { result: self.block(service, act).await, limits: None }
     }
 }
 
-const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };
+impl ActRequest {
+    /// Returns the key that the act concerns.
+    pub(crate) fn key(&self) -> &ApiKeyId {
+        &self.actor.id.key
+    }
+
+    /// Runs `act` in one transaction. The transaction first locks the key, and checks session and key like the
+    /// admission. Another request may have ended the session or revoked the key since the admission.
+    pub(super) fn write<T>(
+        &self,
+        mut act: impl FnMut(&mut Transaction) -> Result<T, Abort>,
+    ) -> Result<T, Abort> {
+        self.core.store.write_or_refuse(Durability::Durable, |tx| {
+            self.check(tx)?;
+            act(tx)
+        })
+    }
+
+    /// Stores an entry about the act in the activity log of the account, with the actor as author.
+    pub(super) fn record(
+        &self,
+        tx: &mut Transaction,
+        kind: ActivityKind,
+        detail: String,
+    ) -> Result<(), StoreError> {
+        self.core.record(tx, &self.actor.origin, kind, Some(detail))
+    }
+
+    fn admit_owner(&self) -> Result<(), Error> {
+        // Refuses a key of another account before the transaction begins. The transaction locks rows that the key's own
+        // requests to send messages need.
+        let found = self.core.store.read(|reader| reader.find_key(self.key()))?;
+        if found.is_none_or(|key| key.account_id != self.actor.account_id()) {
+            return Err(Refusal::KeyNotFound { field: None }.into());
+        }
+        Ok(self.core.store.write_or_refuse(Durability::Relaxed, |tx| self.check(tx))?)
+    }
+
+    /// Locks the key until the transaction ends. Then checks the session of the actor and the state of the key.
+    fn check(&self, tx: &mut Transaction) -> Result<(), Abort> {
+        let Self { actor, purpose, core } = self;
+        let facts = tx.lock_facts(&query_of(&actor.id))?;
+        let key = check_token(&facts, &actor.id, core.clock.now())?;
+        let may_be_inactive = actor.caller.is_none() && *purpose == Purpose::Inspect;
+        if may_be_inactive { Ok(()) } else { Ok(check_state(key, *purpose)?) }
+    }
+}

@@ -3,10 +3,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{
-    Refusal, RequestSource,
-    ports::{Durability, StoreError},
-};
+use sealpost_domain::{Refusal, RequestSource, ports::Durability};
 use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{LoginSecret, same_hash};
 
@@ -37,12 +34,20 @@ enum OwnerProof {
 }
 
 /// The reason that an owner is not confirmed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum ConfirmationFault {
+    /// The session has ended, or the service failed.
+    Failed(Error),
     /// The session is not confirmed, and the request contains no login secret.
     Missing,
     /// The request contains a wrong login secret.
     Wrong,
+}
+
+impl From<Error> for ConfirmationFault {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl AccountSession {
@@ -61,15 +66,15 @@ impl Owner<'_> {
     }
 
     /// Checks that the client of the session knows the login secret. `login_secret` may be `None` if the secret was
-    /// given in this session within the last five minutes. The inner error means that the secret is missing or wrong.
-    /// Refuses a session that has ended.
+    /// given in this session within the last five minutes. Refuses a session that has ended.
     pub async fn confirm(
         &self,
         login_secret: Option<String>,
-    ) -> Result<Result<ProvenOwner, ConfirmationFault>, Error> {
+    ) -> Result<ProvenOwner, ConfirmationFault> {
         let (session, source) = (self.session, self.source.clone());
-        let confirm = move |accounts: &Accounts| accounts.confirm(session, source, login_secret);
-        self.accounts.core.block(self.accounts, confirm).await
+        let confirm =
+            move |accounts: &Accounts| Ok(accounts.confirm(session, source, login_secret));
+        self.accounts.core.block(self.accounts, confirm).await?
     }
 }
 
@@ -139,7 +144,7 @@ impl Accounts {
         owner: &ProvenOwner,
         attempted: &str,
         done: &Result<T, Abort>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Error> {
         if matches!(done, Err(Abort::Refused(refusal)) if *refusal == WRONG_SECRET) {
             let account = &owner.session.account_id;
             self.record_failed_login(account, &owner.source, Some(attempted))?;
@@ -152,13 +157,13 @@ impl Accounts {
         session: AccountSession,
         source: RequestSource,
         login_secret: Option<String>,
-    ) -> Result<Result<ProvenOwner, ConfirmationFault>, Error> {
+    ) -> Result<ProvenOwner, ConfirmationFault> {
         if is_confirmed(&self.core, &session)? {
-            return Ok(Ok(ProvenOwner { session, source, proof: OwnerProof::Confirmed }));
+            return Ok(ProvenOwner { session, source, proof: OwnerProof::Confirmed });
         }
-        let Some(login_secret) = login_secret else { return Ok(Err(ConfirmationFault::Missing)) };
+        let login_secret = login_secret.ok_or(ConfirmationFault::Missing)?;
         if LoginSecret::hash_of(&login_secret).is_none() {
-            return Ok(Err(ConfirmationFault::Wrong));
+            return Err(ConfirmationFault::Wrong);
         }
         let owner = session.with_secret(login_secret, source);
         let confirmed = self.core.store.write_or_refuse(Durability::Relaxed, |tx| {
@@ -168,9 +173,9 @@ impl Accounts {
         });
         self.record_wrong_secret(&owner, "confirmation on the dashboard", &confirmed)?;
         match confirmed {
-            Ok(()) => Ok(Ok(ProvenOwner { proof: OwnerProof::Confirmed, ..owner })),
-            Err(Abort::Refused(WRONG_SECRET)) => Ok(Err(ConfirmationFault::Wrong)),
-            Err(abort) => Err(abort.into()),
+            Ok(()) => Ok(ProvenOwner { proof: OwnerProof::Confirmed, ..owner }),
+            Err(Abort::Refused(WRONG_SECRET)) => Err(ConfirmationFault::Wrong),
+            Err(abort) => Err(Error::from(abort).into()),
         }
     }
 }

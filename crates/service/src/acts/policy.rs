@@ -5,9 +5,7 @@ mod contacts;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AcceptPolicy, ActivityKind, ApiKeyId, EnvelopeId, KeyStatus, ReceiptPolicy, RecipientPolicy,
-    Refusal,
-    ports::{Durability, FactsQuery},
+    AcceptPolicy, ActivityKind, ApiKeyId, EnvelopeId, ReceiptPolicy, RecipientPolicy, Refusal,
 };
 use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
@@ -16,7 +14,7 @@ use self::change::KeyedChange;
 pub use self::change::PolicyChange;
 use crate::{
     account::Accounts,
-    acts::actor::Actor,
+    acts::actor::{ActRequest, Actor},
     caller::admission::{Limited, Purpose},
     error::Error,
     owner::correspondents::{Correspondent, correspondent},
@@ -53,25 +51,26 @@ impl Accounts {
     /// Changes the policy of the actor's key, and returns the new policy. An empty change only returns the current
     /// policy.
     pub async fn set_policy(&self, actor: &Actor, change: PolicyChange) -> Limited<PolicyView> {
-        let set =
-            move |accounts: &Self, actor: &Actor| accounts.set_policy_blocking(actor, &change);
+        let set = move |accounts: &Self, request: &ActRequest| {
+            accounts.set_policy_blocking(request, &change)
+        };
         self.core.act(self, actor, Purpose::Manage, set).await
     }
 
     /// Adds the sender of an envelope to the blocklist of the actor's key, which received the envelope. Returns the
     /// sender. Refuses an envelope that has expired or that the key did not receive.
     pub async fn block_sender(&self, actor: &Actor, envelope_id: String) -> Limited<Correspondent> {
-        let block = move |accounts: &Self, actor: &Actor| {
+        let block = move |accounts: &Self, request: &ActRequest| {
             let core = &accounts.core;
             let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
             if id.timestamp() < core.kept_since(core.clock.now()) {
                 return Err(Refusal::EnvelopeNotFound.into());
             }
-            let sender = core.store.read(|reader| reader.find_sender(&id, actor.key()))?;
+            let sender = core.store.read(|reader| reader.find_sender(&id, request.key()))?;
             let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
             let block = vec![sender.to_string()];
             accounts
-                .set_policy_blocking(actor, &PolicyChange { block, ..PolicyChange::default() })?;
+                .set_policy_blocking(request, &PolicyChange { block, ..PolicyChange::default() })?;
             Ok(core.store.read(|reader| correspondent(reader, sender))?)
         };
         self.core.act(self, actor, Purpose::Manage, block).await
@@ -81,22 +80,21 @@ impl Accounts {
     /// the key.
     fn set_policy_blocking(
         &self,
-        actor: &Actor,
+        request: &ActRequest,
         change: &PolicyChange,
     ) -> Result<PolicyView, Error> {
-        let key = actor.key();
+        let key = request.key();
         if change.is_empty() {
             let policy = self.core.store.read(|reader| reader.find_policy(key))?;
             return Ok(policy.unwrap_or_default().into());
         }
         let change = self.core.store.read(|reader| change.find_keys(reader))?;
         if change.accept == Some(AcceptPolicy::Contacts) {
-            self.collect_contacts(key)?;
+            self.collect_contacts(request)?;
         }
-        let policy = self.core.store.write_or_refuse(Durability::Durable, |tx| {
+        let policy = request.write(|tx| {
             let policy = self.change_policy(tx, key, &change)?;
-            let detail = Some(key.to_string());
-            self.core.record(tx, &actor.origin(), ActivityKind::PolicyChanged, detail)?;
+            request.record(tx, ActivityKind::PolicyChanged, key.to_string())?;
             Ok(policy)
         })?;
         Ok(policy.into())
@@ -111,7 +109,6 @@ impl Accounts {
         key: &ApiKeyId,
         change: &KeyedChange,
     ) -> Result<RecipientPolicy, Abort> {
-        lock_active_key(tx, key)?;
         let mut policy = tx.find_policy(key)?.unwrap_or_default();
         if change.accept == Some(AcceptPolicy::Contacts) && !policy.records_contacts {
             return Err(Refusal::Unavailable.into());
@@ -120,15 +117,4 @@ impl Accounts {
         tx.set_policy(key, &policy)?;
         Ok(policy)
     }
-}
-
-/// Locks the usage row of a key until the transaction ends. Requests that send messages with the key, and other changes
-/// of the key, wait meanwhile. Refuses a key that is not active.
-pub(super) fn lock_active_key(tx: &mut Transaction, key: &ApiKeyId) -> Result<(), Abort> {
-    let facts = tx.lock_facts(&FactsQuery { callers: vec![*key], ..FactsQuery::default() })?;
-    let status = facts.keys.get(key).map_or(KeyStatus::Revoked, |key| key.status);
-    if status == KeyStatus::Active {
-        return Ok(());
-    }
-    Err(Refusal::KeyInactive { status, field: None }.into())
 }

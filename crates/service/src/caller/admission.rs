@@ -34,15 +34,26 @@ pub(crate) fn admit(
     purpose: Purpose,
     now: Timestamp,
 ) -> Result<(), Refusal> {
+    let key = check_token(facts, caller, now)?;
+    check_state(key, purpose)?;
+    let terms = Terms::new(&key.plan);
+    let usage = facts.usage.entry(caller.key).or_insert(Usage::UNUSED);
+    admit_request(&terms, usage, now)
+}
+
+/// Checks the token, and that its account owns the key. Returns the key.
+pub(crate) fn check_token<'a>(
+    facts: &'a AdmissionFacts,
+    caller: &CallerId,
+    now: Timestamp,
+) -> Result<&'a KeyFacts, Refusal> {
     let session = facts.sessions.get(&caller.session).filter(|session| session.is_live(now));
     let session = session.ok_or(NO_SESSION)?;
     let key = facts.keys.get(&caller.key).ok_or(Refusal::KeyNotFound { field: None })?;
     if key.account_id != session.account_id {
         return Err(FOREIGN_KEY);
     }
-    check_state(key, purpose)?;
-    let usage = facts.usage.entry(caller.key).or_insert(Usage::UNUSED);
-    admit_request(&Terms::new(&key.plan), usage, now)
+    Ok(key)
 }
 
 /// Refuses a key that is not active, or that governance blocks for this purpose.

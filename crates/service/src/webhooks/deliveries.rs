@@ -13,7 +13,7 @@ use super::{
     view::find,
 };
 use crate::{
-    acts::actor::Actor,
+    acts::actor::{ActRequest, Actor},
     caller::admission::{Limited, Purpose},
 };
 
@@ -73,10 +73,10 @@ impl Webhooks {
     /// Lists the deliveries of a webhook. Refuses an unknown webhook, and a cursor of another webhook or another state.
     /// Uses no write transaction, because reading a long backlog must not delay writers.
     pub async fn deliveries(&self, actor: &Actor, query: Deliveries) -> Limited<DeliveriesPage> {
-        let list = move |Self { core, .. }: &Self, actor: &Actor| {
+        let list = move |Self { core, .. }: &Self, request: &ActRequest| {
             let oldest = core.kept_since(core.clock.now());
             Ok(core.store.read(|reader| {
-                let webhook = find(reader, actor.key(), &query.webhook_id)?;
+                let webhook = find(reader, request.key(), &query.webhook_id)?;
                 read_page(reader, &webhook, oldest, &query)
             })?)
         };

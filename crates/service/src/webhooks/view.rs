@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Webhooks;
 use crate::{
-    acts::actor::Actor,
+    acts::actor::{ActRequest, Actor},
     caller::admission::{Limited, Purpose},
     sealpost::core::Core,
 };
@@ -86,9 +86,9 @@ impl WebhookView {
 impl Webhooks {
     /// Lists all webhooks of the actor's key.
     pub async fn list(&self, actor: &Actor) -> Limited<WebhookList> {
-        let list = |Self { core, .. }: &Self, actor: &Actor| {
+        let list = |Self { core, .. }: &Self, request: &ActRequest| {
             let webhooks = core.store.read(|reader| {
-                let webhooks = reader.list_webhooks(actor.key())?;
+                let webhooks = reader.list_webhooks(request.key())?;
                 views(reader, webhooks, core.clock.now())
             })?;
             Ok(WebhookList { webhooks })

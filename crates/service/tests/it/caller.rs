@@ -1,5 +1,6 @@
-//! Tests the authentication of callers: early refusals, logins and session look-ups.
+//! Tests the authentication of callers: early refusals, logins, session look-ups, and the second check of an act.
 
+mod act;
 mod early_refusal;
 mod login;
 mod lookups;

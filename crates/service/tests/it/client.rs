@@ -11,11 +11,12 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
-    Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, Credentials, Deleted,
-    Deliveries, DeliveriesPage, Enabled, Error, EvidenceView, Issue, Issued, KeyRevoked,
-    KeyStanding, Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat, Purpose,
-    Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay, Scope, Sealpost,
-    SecretsReplaced, Sent, Update, Updated, Validate, Validated, WebhookList, WebhookSecretRotated,
+    Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, ConfirmationFault,
+    Credentials, Deleted, Deliveries, DeliveriesPage, Enabled, Error, EvidenceView, Issue, Issued,
+    KeyRevoked, KeyStanding, Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat,
+    Purpose, Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay, Scope,
+    Sealpost, SecretsReplaced, Sent, Update, Updated, Validate, Validated, WebhookList,
+    WebhookSecretRotated,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -228,7 +229,7 @@ pub(crate) enum Managed {
 }
 
 impl Manage {
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Managed> {
+    pub(crate) async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Managed> {
         match self {
             Self::Delete { webhook_id } => {
                 sealpost.webhooks.delete(actor, webhook_id).await.map(Managed::Deleted)
@@ -279,8 +280,9 @@ impl AccountOwner<'_> {
 
     pub(crate) fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
         wait(async {
-            match self.1.confirm(None).await? {
+            match self.1.confirm(None).await {
                 Ok(owner) => self.0.accounts.revoke_key(owner, *key).await,
+                Err(ConfirmationFault::Failed(error)) => Err(error),
                 Err(_) => Err(Refusal::Unauthorized("the session is not confirmed").into()),
             }
         })
@@ -290,7 +292,7 @@ impl AccountOwner<'_> {
     pub(crate) fn export(&self) -> Value {
         let (accounts, mut text) = (&self.0.accounts, Vec::new());
         wait(async {
-            let Ok(owner) = self.1.confirm(None).await.unwrap() else { panic!("not confirmed") };
+            let owner = self.1.confirm(None).await.unwrap();
             let mut position = accounts.begin_export(owner).await.unwrap();
             while let Some((portion, next)) = accounts.export_portion(position).await.unwrap() {
                 text.extend(portion);

@@ -135,10 +135,10 @@ impl SignedInUser {
         {
             self.verify_secret(request, secret, ATTEMPTED, NOTHING_DONE).await?;
         }
-        let confirmed = self.owner().await?.confirm(secret.map(str::to_owned)).await;
-        let confirmed = confirmed.map_err(|error| self.error_response(&error))?;
-        confirmed.map_err(|fault| {
+        let owner = self.owner().await?;
+        owner.confirm(secret.map(str::to_owned)).await.map_err(|fault| {
             let text = match fault {
+                ConfirmationFault::Failed(error) => return self.error_response(&error).into(),
                 ConfirmationFault::Missing => "Give the login secret. Nothing was done.",
                 ConfirmationFault::Wrong => NOTHING_DONE,
             };

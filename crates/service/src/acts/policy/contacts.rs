@@ -6,8 +6,7 @@
 
 use sealpost_domain::{AcceptPolicy, ApiKeyId, EnvelopeId, Refusal, ports::Durability};
 
-use super::lock_active_key;
-use crate::{account::Accounts, error::Error};
+use crate::{account::Accounts, acts::actor::ActRequest, error::Error};
 
 impl Accounts {
     /// Stores the contacts of a key, unless the current policy of the key records them already.
@@ -16,10 +15,10 @@ impl Accounts {
     /// change waits for running transactions that store messages of the key. Afterwards, the envelopes of all earlier
     /// messages can be read. If this node already collects contacts, returns [`Refusal::Unavailable`], because a
     /// collection reads many rows.
-    pub(super) fn collect_contacts(&self, key: &ApiKeyId) -> Result<(), Error> {
+    pub(super) fn collect_contacts(&self, request: &ActRequest) -> Result<(), Error> {
         let _turn = self.contact_collection.try_lock().ok_or(Refusal::Unavailable)?;
-        let is_complete = self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            lock_active_key(tx, key)?;
+        let key = request.key();
+        let is_complete = request.write(|tx| {
             let mut policy = tx.find_policy(key)?.unwrap_or_default();
             if policy.accept == AcceptPolicy::Contacts {
                 return Ok(true);

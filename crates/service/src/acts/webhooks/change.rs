@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ActivityKind, Description, Refusal, RetiringSecret, Timestamp, Webhook, WebhookId,
-    WebhookStatus, Wrapped, ports::Durability,
+    WebhookStatus, Wrapped,
 };
 use sealpost_wallet::WebhookSecret;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::{
     acts::{
-        actor::Actor,
+        actor::{ActRequest, Actor},
         audited::{ActionRecord, Concerned, Operator, OperatorError},
     },
     caller::admission::{Limited, Purpose},
@@ -82,7 +82,8 @@ impl Webhooks {
     /// Changes the URL, the events or the description of a webhook. Also pauses or resumes the webhook. Refuses an
     /// unknown webhook, an unknown event, and a URL that is not allowed.
     pub async fn update(&self, actor: &Actor, update: Update) -> Limited<Updated> {
-        let update = |webhooks: &Self, actor: &Actor| webhooks.update_blocking(actor, update);
+        let update =
+            |webhooks: &Self, request: &ActRequest| webhooks.update_blocking(request, update);
         self.core.act(self, actor, Purpose::Manage, update).await
     }
 
@@ -93,17 +94,17 @@ impl Webhooks {
         actor: &Actor,
         webhook_id: String,
     ) -> Limited<WebhookSecretRotated> {
-        let rotate = move |webhooks: &Self, actor: &Actor| {
-            let core = &webhooks.core;
+        let rotate = move |webhooks: &Self, request: &ActRequest| {
             let id = parse_id(&webhook_id)?;
             let fresh = WebhookSecret::generate()?;
-            let wrapped = fresh.wrap(&core.keyring, &id)?;
-            let retiring = core.store.write_or_refuse(Durability::Durable, |tx| {
-                let webhook = tx.lock_webhook(actor.key(), &id)?.ok_or(Refusal::WebhookNotFound)?;
+            let wrapped = fresh.wrap(&webhooks.core.keyring, &id)?;
+            let retiring = request.write(|tx| {
+                let found = tx.lock_webhook(request.key(), &id)?;
+                let webhook = found.ok_or(Refusal::WebhookNotFound)?;
                 let retiring = webhooks.retire(webhook.secret, webhook.retiring)?;
                 tx.set_secrets(&id, &wrapped, &retiring)?;
-                let detail = Some(format!("signing secret of {id}"));
-                core.record(tx, &actor.origin(), ActivityKind::SecretReplaced, detail)?;
+                let detail = format!("signing secret of {id}");
+                request.record(tx, ActivityKind::SecretReplaced, detail)?;
                 Ok(retiring)
             })?;
             let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };
@@ -118,20 +119,15 @@ impl Webhooks {
 
     /// Deletes a webhook and its deliveries. Refuses an unknown webhook.
     pub async fn delete(&self, actor: &Actor, webhook_id: String) -> Limited<Deleted> {
-        let delete = move |Self { core, .. }: &Self, actor: &Actor| {
-            let (key, id) = (actor.key(), parse_id(&webhook_id)?);
+        let delete = move |Self { core, .. }: &Self, request: &ActRequest| {
+            let (key, id) = (request.key(), parse_id(&webhook_id)?);
             let now = core.clock.now();
-            let is_deleted = core.store.write(Durability::Durable, |tx| {
+            request.write(|tx| {
                 if !tx.delete_webhook(key, &id, now)? {
-                    return Ok(false);
+                    return Err(Refusal::WebhookNotFound.into());
                 }
-                let detail = Some(format!("{id} of {key}"));
-                core.record(tx, &actor.origin(), ActivityKind::WebhookDeleted, detail)?;
-                Ok(true)
+                Ok(request.record(tx, ActivityKind::WebhookDeleted, format!("{id} of {key}"))?)
             })?;
-            if !is_deleted {
-                return Err(Refusal::WebhookNotFound.into());
-            }
             Ok(Deleted { webhook_id: id, deleted: true })
         };
         self.core.act(self, actor, Purpose::Inspect, delete).await
@@ -166,8 +162,8 @@ impl Webhooks {
     /// If `paused` is false and the webhook is enabled, also makes its pending deliveries due, in further transactions.
     /// This happens even if the webhook was not paused: an earlier request may have resumed it and then failed before
     /// this step.
-    fn update_blocking(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
-        let key = actor.key();
+    fn update_blocking(&self, request: &ActRequest, update: Update) -> Result<Updated, Error> {
+        let key = request.key();
         let Update { webhook_id, url, events, description, paused } = update;
         let events = events.map(|names| self.find_events(&names)).transpose()?;
         let id = self.core.store.read(|reader| find(reader, key, &webhook_id))?.id;
@@ -182,7 +178,7 @@ impl Webhooks {
                 description.clone().unwrap_or_else(|| webhook.description.clone());
             webhook.paused = paused.unwrap_or(webhook.paused);
         };
-        let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
+        let webhook = request.write(|tx| {
             let before = tx.lock_webhook(key, &id)?.ok_or(Refusal::WebhookNotFound)?;
             let mut webhook = before.clone();
             apply(&mut webhook);
@@ -191,8 +187,7 @@ impl Webhooks {
             if webhook.url != before.url || (before.paused && !webhook.paused) {
                 tx.forget_failures(&id)?;
             }
-            let detail = Some(format!("{id} of {key}"));
-            self.core.record(tx, &actor.origin(), ActivityKind::WebhookUpdated, detail)?;
+            request.record(tx, ActivityKind::WebhookUpdated, format!("{id} of {key}"))?;
             self.view(tx, key, &webhook_id)
         })?;
         if paused == Some(false) && webhook.status == WebhookStatus::Enabled {

@@ -13,7 +13,7 @@ use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
 
 use crate::{
-    acts::actor::Actor,
+    acts::actor::{ActRequest, Actor},
     caller::admission::{Limited, Purpose},
     error::Error,
     webhooks::{
@@ -79,8 +79,8 @@ impl Webhooks {
     /// its pending deliveries due: an earlier request may have enabled the webhook and then failed before this second
     /// step.
     pub async fn enable(&self, actor: &Actor, webhook_id: String) -> Limited<Enabled> {
-        let enable = move |webhooks: &Self, actor: &Actor| {
-            webhooks.enable_blocking(actor.key(), &webhook_id)
+        let enable = move |webhooks: &Self, request: &ActRequest| {
+            webhooks.enable_blocking(request, &webhook_id)
         };
         self.core.act(self, actor, Purpose::Manage, enable).await
     }
@@ -94,9 +94,9 @@ impl Webhooks {
         webhook_id: String,
         event_id: String,
     ) -> Limited<Redelivered> {
-        let redeliver = move |Self { core, .. }: &Self, actor: &Actor| {
-            let (key, now) = (actor.key(), core.clock.now());
-            let id = core.store.write_or_refuse(Durability::Durable, |tx| {
+        let redeliver = move |Self { core, .. }: &Self, request: &ActRequest| {
+            let (key, now) = (request.key(), core.clock.now());
+            let id = request.write(|tx| {
                 let webhook = find_active(tx, key, &webhook_id)?;
                 let Ok(event_id) = event_id.parse::<EventId>() else {
                     return Err(Refusal::of_id(&event_id, Refusal::EnvelopeNotFound).into());
@@ -121,15 +121,16 @@ impl Webhooks {
     /// deliveries. A dry run only counts the deliveries. Refuses a disabled or paused webhook.
     pub async fn recover(&self, actor: &Actor, query: Recover) -> Limited<Recovered> {
         let recover =
-            move |webhooks: &Self, actor: &Actor| webhooks.recover_blocking(actor.key(), &query);
+            move |webhooks: &Self, request: &ActRequest| webhooks.recover_blocking(request, &query);
         self.core.act(self, actor, Purpose::Manage, recover).await
     }
 
     /// Enables a webhook in one transaction. Then makes its pending deliveries due in further transactions, unless the
     /// webhook is paused. The first transaction waits for concurrent transactions that store deliveries for the
     /// webhook, so the further transactions find these deliveries too.
-    fn enable_blocking(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
-        let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
+    fn enable_blocking(&self, request: &ActRequest, webhook_id: &str) -> Result<Enabled, Error> {
+        let key = request.key();
+        let webhook = request.write(|tx| {
             let id = parse_id(webhook_id)?;
             let webhook = tx.lock_webhook(key, &id)?.ok_or(Refusal::WebhookNotFound)?;
             if webhook.status == WebhookStatus::Disabled {
@@ -175,8 +176,10 @@ impl Webhooks {
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
     /// of rows, so that requests that send messages wait only briefly. A delivery that is being attempted becomes due
     /// only if this attempt fails. If a later transaction fails, returns the result of the earlier ones.
-    fn recover_blocking(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
-        let now = self.core.clock.now();
+    ///
+    /// Only the first transaction locks the key and checks the session again, so that sends do not wait for the others.
+    fn recover_blocking(&self, request: &ActRequest, query: &Recover) -> Result<Recovered, Error> {
+        let (key, now) = (request.key(), self.core.clock.now());
         let webhook_id = parse_id(&query.webhook_id)?;
         let failed = |limit| FailureRange {
             since: query.since,
@@ -192,7 +195,7 @@ impl Webhooks {
             // Selects the leased deliveries first. A later selection would also select deliveries that the transactions
             // below make due and the dispatcher then leases.
             let (_, lease_end) = self.core.dispatch.lease();
-            self.core.store.write_or_refuse(Durability::Durable, |tx| {
+            request.write(|tx| {
                 let webhook = find_active(tx, key, &query.webhook_id)?;
                 Ok(tx.recover_leased(&webhook.id, &failed(portion), now, lease_end)?)
             })?;

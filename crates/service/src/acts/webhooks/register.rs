@@ -3,15 +3,14 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ActivityKind, ApiKeyId, Description, EventKind, Refusal, Timestamp, Webhook, WebhookId,
-    WebhookStatus,
-    ports::{Durability, VettedUrl},
+    WebhookStatus, ports::VettedUrl,
 };
 use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
 
 use crate::{
-    acts::{actor::Actor, policy::lock_active_key},
+    acts::actor::{ActRequest, Actor},
     caller::admission::{Limited, Purpose},
     error::Error,
     webhooks::{
@@ -73,7 +72,8 @@ impl Webhooks {
     /// Registers a webhook for the actor's key. Refuses a URL that is not allowed, and an unknown kind of event. Also
     /// refuses if the key has the maximum number of webhooks.
     pub async fn register(&self, actor: &Actor, register: Register) -> Limited<Registered> {
-        let register = |webhooks: &Self, actor: &Actor| webhooks.register_blocking(actor, register);
+        let register =
+            |webhooks: &Self, request: &ActRequest| webhooks.register_blocking(request, register);
         self.core.act(self, actor, Purpose::Execute, register).await
     }
 
@@ -91,8 +91,12 @@ impl Webhooks {
 
     /// Registers a webhook. An earlier transaction has checked the actor. Checks the URL before the next transaction
     /// begins, because a DNS look-up must not keep a transaction open.
-    fn register_blocking(&self, actor: &Actor, register: Register) -> Result<Registered, Error> {
-        let key = actor.key();
+    fn register_blocking(
+        &self,
+        request: &ActRequest,
+        register: Register,
+    ) -> Result<Registered, Error> {
+        let key = request.key();
         for kind in &register.events {
             self.core.settings.events.find(kind.as_str()).map_err(invalid_events)?;
         }
@@ -120,10 +124,9 @@ impl Webhooks {
             last_failure: None,
         };
         let choice = register.waiting;
-        let waiting = self.core.store.write_or_refuse(Durability::Durable, |tx| {
+        let waiting = request.write(|tx| {
             let waiting = self.insert_webhook(tx, &webhook, choice)?;
-            let detail = Some(format!("{id} of {key}"));
-            self.core.record(tx, &actor.origin(), ActivityKind::WebhookRegistered, detail)?;
+            request.record(tx, ActivityKind::WebhookRegistered, format!("{id} of {key}"))?;
             Ok(waiting)
         })?;
         Ok(Registered {
@@ -149,9 +152,9 @@ impl Webhooks {
         Ok((url, warning))
     }
 
-    /// Inserts a webhook, and returns the number of waiting envelopes that it will receive. Locks the key, so that
-    /// concurrent registrations wait and cannot exceed the maximum number of webhooks. A concurrent revocation either
-    /// deletes the webhook or prevents its insertion.
+    /// Inserts a webhook, and returns the number of waiting envelopes that it will receive. The transaction must have
+    /// locked the key, so that concurrent registrations wait and cannot exceed the maximum number of webhooks. A
+    /// concurrent revocation either deletes the webhook or prevents its insertion.
     fn insert_webhook(
         &self,
         tx: &mut Transaction,
@@ -159,7 +162,6 @@ impl Webhooks {
         choice: WaitingChoice,
     ) -> Result<WaitingCount, Abort> {
         let key = webhook.api_key_id;
-        lock_active_key(tx, &key)?;
         let others = tx.list_webhooks(&key)?;
         self.check_webhook_limit(&others)?;
         tx.insert_webhook(webhook)?;

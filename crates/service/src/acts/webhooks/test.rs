@@ -13,7 +13,7 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 
 use crate::{
-    acts::actor::Actor,
+    acts::actor::{ActRequest, Actor},
     caller::admission::{Limited, Purpose},
     error::Error,
     webhooks::{Webhooks, view::find},
@@ -53,7 +53,8 @@ impl Webhooks {
         webhook_id: String,
         admit: impl FnOnce(AccountId) -> Result<(), Refusal>,
     ) -> Limited<Tested> {
-        let build = move |webhooks: &Self, actor: &Actor| webhooks.test_event(actor, &webhook_id);
+        let build =
+            move |webhooks: &Self, request: &ActRequest| webhooks.test_event(request, &webhook_id);
         let prepared = self.core.act(self, actor, Purpose::Manage, build).await;
         let Limited { result, limits } = prepared
             .and_then(|event| admit(actor.account_id()).map(|()| event).map_err(Error::from));
@@ -65,11 +66,12 @@ impl Webhooks {
     }
 
     /// Builds a test event for a webhook of the actor's key. Refuses an unknown webhook.
-    fn test_event(&self, actor: &Actor, webhook_id: &str) -> Result<TestEvent, Error> {
-        let webhook = self.core.store.read(|reader| find(reader, actor.key(), webhook_id))?;
+    fn test_event(&self, request: &ActRequest, webhook_id: &str) -> Result<TestEvent, Error> {
+        let webhook = self.core.store.read(|reader| find(reader, request.key(), webhook_id))?;
         let timestamp = self.core.clock.now();
         let id = OwnEventId::new(timestamp, random()?);
-        Ok(TestEvent { id, target: Arc::new(webhook.target(actor.account_id())), timestamp })
+        let target = Arc::new(webhook.target(request.actor.account_id()));
+        Ok(TestEvent { id, target, timestamp })
     }
 
     /// Sends a test event, and waits for the end of the attempt.

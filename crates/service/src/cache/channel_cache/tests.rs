@@ -293,7 +293,7 @@ fn revoke(sealpost: &Sealpost, token: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let owner = sealpost.owner(token, sealpost_domain::RequestSource::default()).await.unwrap();
-        let owner = owner.confirm(None).await.unwrap().unwrap();
+        let owner = owner.confirm(None).await.unwrap();
         sealpost.accounts.revoke_key(owner, key(2)).await.unwrap();
     });
 }
