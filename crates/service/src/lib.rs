@@ -81,7 +81,7 @@ pub use operator::{
 };
 pub use operator_access::{access::*, credentials::*, password_file::*};
 pub use owner::{
-    account_owner::*, correspondents::*, event_log::*, event_report::*, health::*,
+    Owner, correspondents::*, event_log::*, event_report::*, form_token, health::*,
     response_times::*, sent::*, used_forms::*, views::*,
 };
 pub use periodic_thread::PeriodicThread;

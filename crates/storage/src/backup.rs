@@ -119,9 +119,9 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), BackupFault> {
     let path = file.to_str().ok_or(BackupFault::Path)?;
     // Connections for reading set the pragma `query_only`, which also forbids `VACUUM INTO`. The pragma can safely be
     // turned off, because `VACUUM INTO` writes only the copy and does not change the source.
-    let copied = source
-        .batch_execute("PRAGMA query_only = OFF")
-        .and_then(|()| sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source));
+    let copied = source.batch_execute("PRAGMA query_only = OFF").and_then(|()| {
+        sql_query("/* backup.copy */ VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)
+    });
     copied.map_err(|error| StoreError::from(Fault::from(error)))?;
     Ok(())
 }

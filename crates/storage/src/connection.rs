@@ -12,7 +12,6 @@ pub(crate) mod oldest_snapshot;
 pub(crate) mod opened_files;
 pub(crate) mod pool;
 pub(crate) mod schema_checks;
-pub(crate) mod server_clock;
 pub(crate) mod server_info;
 pub(crate) mod transaction;
 pub(crate) mod url;
@@ -21,7 +20,10 @@ pub(crate) mod write_checks;
 pub(crate) mod write_gate;
 pub(crate) mod write_probe;
 
-use diesel::{PgConnection, SqliteConnection};
+use diesel::{PgConnection, SqliteConnection, dsl::sql, prelude::*, sql_types::BigInt};
+use sealpost_domain::Timestamp;
+
+use self::fault::Fault;
 
 /// A connection to either database.
 ///
@@ -31,6 +33,17 @@ use diesel::{PgConnection, SqliteConnection};
 pub(crate) enum AnyConnection {
     Postgres(PgConnection),
     Sqlite(SqliteConnection),
+}
+
+/// Returns the time of the database server's clock; `None` for SQLite, which has no server.
+pub(crate) fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
+    match conn {
+        AnyConnection::Postgres(conn) => {
+            let millis = sql::<BigInt>("(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+            Ok(Some(Timestamp::from_millis(diesel::select(millis).get_result(conn)?)))
+        }
+        AnyConnection::Sqlite(_) => Ok(None),
+    }
 }
 
 /// Evaluates an expression with the concrete connection in an [`AnyConnection`]: PostgreSQL or SQLite.

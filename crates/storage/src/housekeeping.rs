@@ -8,4 +8,3 @@ pub(crate) mod nodes;
 pub(crate) mod partitions;
 mod purge_attempts;
 pub(crate) mod purge_cursor;
-pub(crate) mod read_ahead;

@@ -55,7 +55,7 @@ pub(crate) fn apply(
     match conn {
         AnyConnection::Postgres(pg) => pg.batch_execute(&format!(
             "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
-             SELECT pg_advisory_xact_lock({LOCK})"
+             /* migrations.lock */ SELECT pg_advisory_xact_lock({LOCK})"
         ))?,
         // SQLite needs no lock, because this transaction is the only writer.
         AnyConnection::Sqlite(_) => {}

@@ -24,3 +24,4 @@ mod moving;
 mod queue;
 mod records;
 mod send;
+mod statement_names;

@@ -9,6 +9,7 @@ use sealpost_domain::{
     WebhookId,
 };
 use sealpost_service::{ActivityCursor, ProofFormat, SentCursor};
+use serde_json::Value;
 
 use super::fields::{Fields, invalid};
 
@@ -128,6 +129,8 @@ plain_members! {
     Option<String>: false => Fields::optional_text;
     Option<u32>: false => any_number;
     String: true => Fields::text;
+    Vec<String>: true => Fields::texts;
+    Vec<Value>: true => Fields::array;
 }
 
 parsed_members! {

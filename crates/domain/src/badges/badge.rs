@@ -97,9 +97,8 @@ impl StatusPosition {
         self.0 % Self::LIST_LEN
     }
 
-    /// Returns the first position of the status list with this number. Returns `None` in two cases:
-    /// - The number is 0, because lists are counted from 1.
-    /// - The first position does not fit in 64 bits.
+    /// Returns the first position of the status list with this number, counted from 1. Returns `None` for 0, and if the
+    /// position does not fit in 64 bits.
     pub fn first_of(list: u64) -> Option<Self> {
         list.checked_sub(1)?.checked_mul(Self::LIST_LEN).map(Self)
     }

@@ -13,7 +13,7 @@ use crate::{
 pub trait Outbox: Send + Sync {
     /// Leases up to `claim.limit` deliveries that are due at `claim.now` and have no unexpired lease. Deletes due
     /// deliveries whose webhook or event is no longer stored. The envelope of a deleted delivery can then
-    /// [bounce](crate::UnopenedEnvelope::bounce_reason): its sender gets an event.
+    /// [bounce](crate::UnopenedEnvelope::fate): its sender gets an event.
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records the outcomes of attempts. Ignores an outcome if its lease is no longer valid, so a stalled worker cannot
@@ -21,7 +21,7 @@ pub trait Outbox: Send + Sync {
     ///
     /// Disables a webhook if its receiver responded with status 410, or if its attempts have all failed for
     /// `failing_max`. An envelope whose last possible attempt failed can
-    /// [bounce](crate::UnopenedEnvelope::bounce_reason): its sender gets an event.
+    /// [bounce](crate::UnopenedEnvelope::fate): its sender gets an event.
     fn record_outcomes(
         &self,
         results: &[AttemptResult],

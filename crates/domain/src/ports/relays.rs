@@ -14,7 +14,7 @@ pub trait Relays: Send + Sync {
         id: RelayConnectionId,
         webhook_id: WebhookId,
         account_id: AccountId,
-        link: Box<dyn RelayLink>,
+        link: RelayLink,
     ) -> bool;
 
     /// Removes a connection. The unanswered deliveries of the connection are sent again. Their numbers of attempts do
@@ -53,13 +53,17 @@ pub trait Relays: Send + Sync {
     }
 }
 
-/// The sending side of one relay connection. Its calls never block.
-pub trait RelayLink: Send + Sync {
-    /// Sends a delivery to the receiver.
-    fn send(&self, frame: RelayFrame);
+/// The sending side of one connection: sends a message to the receiver. Never blocks.
+pub type RelayLink = Box<dyn Fn(RelayMessage) + Send + Sync>;
 
+/// A message of the service on a connection.
+#[derive(Debug)]
+pub enum RelayMessage {
     /// Closes the connection, and sends the reason to the receiver.
-    fn close(&self, end: RelayEnd);
+    Close(RelayEnd),
+    /// Sends a delivery. Boxed to keep the enum small: a channel allocates memory for many values even if the
+    /// connection is idle.
+    Delivery(Box<RelayFrame>),
 }
 
 /// Identifies a relay connection within the whole service.

@@ -23,26 +23,29 @@ pub struct UnopenedEnvelope {
     pub is_exhausted: bool,
 }
 
-impl UnopenedEnvelope {
-    /// Returns the reason why the envelope bounces; `None` if it does not. An envelope bounces in two cases:
-    ///
-    /// - The recipient's key is revoked.
-    /// - No delivery can still be attempted, and at least one has failed in its last attempt.
-    ///
-    /// If all deliveries were deleted with their webhooks, the envelope waits for a later webhook.
-    pub const fn bounce_reason(&self) -> Option<BounceReason> {
-        if self.is_recipient_revoked {
-            return Some(BounceReason::RecipientRevoked);
-        }
-        if self.is_exhausted && !self.is_pending {
-            return Some(BounceReason::Exhausted);
-        }
-        None
-    }
+/// The consequence of the ended deliveries of an envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EnvelopeFate {
+    /// The envelope bounces: its sender gets an event.
+    Bounces(BounceReason),
+    /// A delivery can still be attempted.
+    Pending,
+    /// All deliveries were deleted with their webhooks, so the envelope waits for a later webhook.
+    Waits,
+}
 
-    /// Returns whether the envelope waits for a later webhook: all its deliveries were deleted with their webhooks.
-    pub const fn is_waiting(&self) -> bool {
-        !self.is_recipient_revoked && !self.is_pending && !self.is_exhausted
+impl UnopenedEnvelope {
+    /// Decides whether the envelope bounces or waits.
+    pub const fn fate(&self) -> EnvelopeFate {
+        if self.is_recipient_revoked {
+            EnvelopeFate::Bounces(BounceReason::RecipientRevoked)
+        } else if self.is_pending {
+            EnvelopeFate::Pending
+        } else if self.is_exhausted {
+            EnvelopeFate::Bounces(BounceReason::Exhausted)
+        } else {
+            EnvelopeFate::Waits
+        }
     }
 
     /// Creates the event for the sender. The id of the event contains the random bits of the envelope id. This makes
@@ -79,20 +82,19 @@ mod tests {
 
     #[test]
     fn an_envelope_bounces_once_nothing_can_deliver_it() {
-        use BounceReason as B;
-        for (revoked, pending, exhausted, reason) in [
-            (false, false, false, None),
-            (false, false, true, Some(B::Exhausted)),
-            (false, true, false, None),
-            (false, true, true, None),
-            (true, false, false, Some(B::RecipientRevoked)),
-            (true, false, true, Some(B::RecipientRevoked)),
-            (true, true, false, Some(B::RecipientRevoked)),
-            (true, true, true, Some(B::RecipientRevoked)),
+        use {BounceReason as B, EnvelopeFate as F};
+        for (revoked, pending, exhausted, fate) in [
+            (false, false, false, F::Waits),
+            (false, false, true, F::Bounces(B::Exhausted)),
+            (false, true, false, F::Pending),
+            (false, true, true, F::Pending),
+            (true, false, false, F::Bounces(B::RecipientRevoked)),
+            (true, false, true, F::Bounces(B::RecipientRevoked)),
+            (true, true, false, F::Bounces(B::RecipientRevoked)),
+            (true, true, true, F::Bounces(B::RecipientRevoked)),
         ] {
             let envelope = envelope(revoked, pending, exhausted);
-            assert_eq!(envelope.bounce_reason(), reason, "{envelope:?}");
-            assert_eq!(envelope.is_waiting(), !(revoked || pending || exhausted), "{envelope:?}");
+            assert_eq!(envelope.fate(), fate, "{envelope:?}");
         }
     }
 

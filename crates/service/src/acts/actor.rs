@@ -15,7 +15,7 @@ use crate::{
         credentials::{Caller, CallerId},
     },
     error::Error,
-    owner::account_owner::Owner,
+    owner::Owner,
     sealpost::core::Core,
 };
 

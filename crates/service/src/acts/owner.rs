@@ -12,7 +12,7 @@ use crate::{
     account::{Accounts, activity::ActOrigin},
     caller::credentials::{AccountSession, NO_SESSION},
     error::Error,
-    owner::account_owner::Owner,
+    owner::Owner,
     sealpost::core::Core,
 };
 

@@ -18,7 +18,7 @@ use crate::{
     caller::credentials::AccountSession,
     error::Error,
     operator::lists::NO_OPEN_ACCOUNT,
-    owner::account_owner::Owner,
+    owner::Owner,
     sealpost::core::Core,
 };
 

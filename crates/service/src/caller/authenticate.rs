@@ -18,9 +18,7 @@ use super::{
         AccountSession, Caller, CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token,
     },
 };
-use crate::{
-    cache::key_cache::CacheEvent, error::Error, owner::account_owner::Owner, sealpost::Sealpost,
-};
+use crate::{cache::key_cache::CacheEvent, error::Error, owner::Owner, sealpost::Sealpost};
 
 impl Sealpost {
     /// Authenticates a request that acts as an API key, with a session token or an API token.

@@ -1,8 +1,10 @@
 //! Warns when the stored time of housekeeping falls far behind the clock. Rows expire by this stored time, which each
 //! run advances only by a limited step.
 //!
-//! If the clock is wrongly set forward, the stored time therefore falls behind. The warning lets an operator correct
-//! the clock before housekeeping deletes rows that are still needed. Each lag is logged once, not in every run.
+//! If the clock is wrongly set forward, the stored time therefore falls behind: with the default settings, one node
+//! deletes in an hour only what was due within ten hours. The operator of an embedded database, whose machine has the
+//! only clock, would otherwise lose all its envelopes in the next run. The warning lets the operator correct the clock
+//! in time. Each lag is logged once, not in every run.
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use sealpost_domain::{
 use sealpost_storage::Reader;
 
 use super::{
-    account_owner::{NO_KEY, Owner},
+    NO_KEY, Owner,
     correspondents::{EventOrigin, origins},
     views::Truncated,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sealpost_domain::{ApiKeyId, Event, EventId, Refusal, Timestamp, WebhookId};
 
 use super::{
-    account_owner::{NO_KEY, Owner},
+    NO_KEY, Owner,
     correspondents::{EventOrigin, origins},
     event_log::EventLogEntry,
 };

@@ -9,10 +9,7 @@ use sealpost_domain::{
 };
 use sealpost_storage::Reader;
 
-use super::{
-    account_owner::{NO_KEY, Owner},
-    views::Truncated,
-};
+use super::{NO_KEY, Owner, views::Truncated};
 use crate::{
     error::Error,
     webhooks::view::{WebhookView, view, views},

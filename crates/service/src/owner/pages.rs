@@ -7,7 +7,7 @@ use sealpost_limits::UsageReport;
 use sealpost_storage::Reader;
 
 use super::{
-    account_owner::{NO_KEY, Owner},
+    NO_KEY, Owner,
     correspondents::{Correspondent, correspondents},
     views::{KeyPage, PENDING_MAX, PendingCount, SessionView, Truncated, standing_of},
 };

@@ -4,10 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use sealpost_domain::{ApiKeyId, AttemptTiming, Refusal, Timestamp, WebhookId};
 
-use super::{
-    account_owner::{NO_KEY, Owner},
-    health::percentile,
-};
+use super::{NO_KEY, Owner, health::percentile};
 use crate::error::Error;
 
 /// The response times of a webhook on each of the last days.

@@ -4,7 +4,7 @@ use sealpost_domain::{AccountId, ApiKeyId, ReceiptState, Timestamp, ports::SentQ
 use sealpost_storage::Reader;
 
 use super::{
-    account_owner::{NO_KEY, Owner},
+    NO_KEY, Owner,
     correspondents::{Correspondent, correspondent, correspondents},
 };
 use crate::{

@@ -55,7 +55,7 @@ impl Webhooks {
     }
 
     /// Starts to pass deliveries of the relay to the receiver, over `link`. Returns `false` if this node is stopping.
-    pub fn attach_relay(&self, relay: Relay, link: Box<dyn RelayLink>) -> bool {
+    pub fn attach_relay(&self, relay: Relay, link: RelayLink) -> bool {
         self.core.dispatch.relays().attach(relay.id, relay.webhook_id, relay.account_id, link)
     }
 

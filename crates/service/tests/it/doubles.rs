@@ -51,13 +51,7 @@ impl Dispatch for RecordedDispatch {
 struct NoRelays;
 
 impl Relays for NoRelays {
-    fn attach(
-        &self,
-        _: RelayConnectionId,
-        _: WebhookId,
-        _: AccountId,
-        _: Box<dyn RelayLink>,
-    ) -> bool {
+    fn attach(&self, _: RelayConnectionId, _: WebhookId, _: AccountId, _: RelayLink) -> bool {
         false
     }
 

@@ -1,4 +1,4 @@
-//! Stores the activity log of accounts, and deletes old entries.
+//! Stores the activity log of accounts.
 
 use std::{net::IpAddr, ops::Range};
 
@@ -28,17 +28,6 @@ impl Transaction {
         self.run(|conn| {
             diesel::insert_into(a::table).values(ActivityRow::new(entry)).execute(conn)?;
             trim(conn, &entry.account_id, entry.kind, kept_max)
-        })
-    }
-
-    /// Deletes up to `limit` entries older than `before` from the activity logs of all accounts, oldest first. Returns
-    /// the number of deleted entries.
-    pub fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| {
-            let purge = sql_query(PURGE)
-                .bind::<Text, _>(ActivityId::new(before, [0; 10]).to_string())
-                .bind::<BigInt, _>(i64::from(limit));
-            columns::number(purge.execute(conn)?, "number of entries")
         })
     }
 }
@@ -153,11 +142,6 @@ impl ActivityRow {
         })
     }
 }
-
-const PURGE: &str = "/* activity.purge */
-    DELETE FROM activity WHERE id IN (
-        SELECT id FROM activity WHERE id < $1 ORDER BY id LIMIT $2
-    )";
 
 const DELETE_OF: &str = "/* activity.delete_of */
     DELETE FROM activity WHERE id IN (

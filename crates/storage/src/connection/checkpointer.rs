@@ -218,7 +218,7 @@ impl Work {
             Some(portions) => portions,
             none => none.insert(Portions::open(&self.target, &self.settings)?),
         };
-        let begun = portions.reader.batch_execute("BEGIN; SELECT id FROM database_identity");
+        let begun = portions.reader.batch_execute(SNAPSHOT);
         let written = begun.and_then(|()| {
             let guard = self.write_lock.try_lock_for(self.settings.connection_timeout);
             // If the lock times out, other threads have written pages since the read transaction began. No further page
@@ -269,6 +269,8 @@ const LOG_PAGES_MAX: i64 = 4096;
 /// Number of uncopied pages (64 MiB) above which the log is long. A log becomes long only while a reader prevents its
 /// copying.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
+/// Begins a transaction and takes its snapshot.
+const SNAPSHOT: &str = "BEGIN; /* checkpointer.snapshot */ SELECT id FROM database_identity";
 /// A write that changes no value, but adds a page to the log: see [`Work::copy_portion`].
 const LATER_WRITE: &str = "/* checkpointer.later_write */ UPDATE database_identity SET id = id";
 /// Number of passes of a checkpoint while other threads write.

@@ -198,7 +198,7 @@ const POSTGRES_SESSION: &str = "
     SET enable_mergejoin = off;
     SET jit = off;
     SET plan_cache_mode = force_generic_plan;
-    SELECT set_config('synchronous_commit', 'on', false)
+    /* connect.synchronous_commit */ SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') IN ('local', 'off', 'remote_write');
     DO $$ BEGIN
         PERFORM set_config('lc_messages', 'C', false);

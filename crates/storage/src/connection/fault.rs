@@ -100,17 +100,16 @@ fn classify_text(text: &str) -> ErrorClass {
 }
 
 /// Returns whether a COMMIT may have taken effect although it failed with this error.
-///
-/// - PostgreSQL: true if the connection ended before the response, because COMMIT may have arrived. False for
-///   `UnableToSendCommand`, because the connection was closed before COMMIT was sent.
-/// - SQLite: true for an I/O error, because SQLite may write the log and then fail to sync.
 fn leaves_in_doubt(error: &Error) -> bool {
     match error {
         Error::RollbackErrorOnCommit { commit_error, .. } => leaves_in_doubt(commit_error),
+        // The connection ended before the response, so COMMIT may have arrived.
         Error::DatabaseError(Kind::ClosedConnection, _) => true,
         Error::DatabaseError(Kind::Unknown, info) => {
+            // SQLite may write the log and then fail to sync.
             is_connection_lost(info.message()) || info.message().contains(IO_FAILED)
         }
+        // Also `UnableToSendCommand`: the connection was closed before COMMIT was sent.
         _ => false,
     }
 }

@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, server_clock::server_clock},
+    connection::{AnyConnection, fault::Fault, on_backend, server_clock},
     rows::columns,
     schema::journal_marks as m,
 };

@@ -200,17 +200,16 @@ impl Drop for Transaction {
 }
 
 /// Begins a transaction with the settings that each database needs.
-///
-/// - SQLite: sets the pragma for the durability, and takes the write lock at once. A deferred transaction would take
-///   the lock at its first write, and fail if another transaction has written in the meantime.
-/// - PostgreSQL: sets the isolation level again, because a pooler may have set it on another server connection.
 fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
     let relaxed = durability == Durability::Relaxed;
     let sql = match (&connection.backend, relaxed, connection.is_relaxed) {
+        // Sets the isolation level again, because a pooler may have set it on another server connection.
         (AnyConnection::Postgres(_), false, _) => "BEGIN ISOLATION LEVEL READ COMMITTED",
         (AnyConnection::Postgres(_), true, _) => {
             "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off"
         }
+        // Takes the write lock at once. A deferred transaction would take the lock at its first write, and fail if
+        // another transaction has written in the meantime.
         (AnyConnection::Sqlite(_), true, false) => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
         (AnyConnection::Sqlite(_), false, true) => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
         (AnyConnection::Sqlite(_), _, _) => "BEGIN IMMEDIATE",

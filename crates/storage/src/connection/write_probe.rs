@@ -14,7 +14,7 @@ use crate::connection::{AnyConnection, fault::Fault};
 
 /// Inserts and deletes a row in the current transaction, so that the commit must reach the disk and the standbys.
 pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), Fault> {
-    Ok(conn.batch_execute("INSERT INTO write_probes (id) VALUES (0); DELETE FROM write_probes")?)
+    Ok(conn.batch_execute(WRITE)?)
 }
 
 /// Confirms the preceding commit of this connection by a second commit, if the server waits for standbys.
@@ -55,6 +55,9 @@ pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), F
     );
     Ok(conn.batch_execute(&sql)?)
 }
+
+const WRITE: &str = "/* write_probe.insert */ INSERT INTO write_probes (id) VALUES (0);
+    /* write_probe.delete */ DELETE FROM write_probes";
 
 /// Minimum duration of a commit that [`confirm`] must confirm. During such a slow commit, the server may have cancelled
 /// the wait for a standby.

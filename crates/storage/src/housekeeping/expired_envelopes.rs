@@ -16,15 +16,18 @@
 mod single_rows;
 pub(crate) mod whole_partitions;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, panic::resume_unwind, thread};
 
+use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    database::Database,
     housekeeping::partitions::{self, ENVELOPES, first_id},
     queue::bounces,
     rows::columns,
+    schema::envelopes as e,
 };
 
 impl Transaction {
@@ -66,6 +69,44 @@ impl Transaction {
             columns::number(i64::from(limit) - left, "number of envelopes")
         })
     }
+}
+
+impl Database {
+    /// Reads the oldest envelopes from before `before`, up to `limit`, so that they are in memory when
+    /// [`Transaction::purge_envelopes`](crate::Transaction::purge_envelopes) deletes them. Does nothing on a database
+    /// server, where other writes do not wait for a deletion.
+    ///
+    /// The pages of expired envelopes are often only on the disk. While a deletion waits for the disk, all other
+    /// writers of SQLite wait too.
+    pub fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
+        if !self.has_single_writer() {
+            return Ok(());
+        }
+        let below = first_id(before);
+        let ids = self.look_up(|conn| {
+            let expired = e::table.filter(e::id.lt(&below)).order(e::id).limit(limit.into());
+            Ok(expired.select(e::id).load::<String>(conn)?)
+        })?;
+        // Several threads read at the same time, because one thread would wait for the disk at each page.
+        let portion = ids.len().div_ceil(THREADS).max(1);
+        thread::scope(|scope| {
+            let threads: Vec<_> =
+                ids.chunks(portion).map(|ids| scope.spawn(|| read_rows(self, ids))).collect();
+            threads.into_iter().try_for_each(|thread| {
+                thread.join().unwrap_or_else(|panicked| resume_unwind(panicked))
+            })
+        })
+    }
+}
+
+/// Reads a column that is in no index, so that SQLite reads the pages of the rows.
+fn read_rows(database: &Database, ids: &[String]) -> Result<(), StoreError> {
+    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(()) };
+    database.look_up(|conn| {
+        let rows = e::table.filter(e::id.between(first, last));
+        Ok(rows.select(max(e::payload_size_bytes)).first::<Option<i64>>(conn)?)
+    })?;
+    Ok(())
 }
 
 /// Bounces the envelopes in `ended` that were neither opened nor delivered: their senders get an event.
@@ -148,3 +189,6 @@ const IS_UNDELIVERED: &str = "opened_at IS NULL AND id IN (
 /// Maximum number of deliveries, and of waiting envelopes, that one transaction deletes. An envelope with more
 /// deliveries is an exception.
 const BOUNCED_MAX: i64 = 500;
+
+/// Number of threads of [`Database::read_ahead`].
+const THREADS: usize = 4;

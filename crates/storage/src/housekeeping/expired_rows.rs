@@ -1,6 +1,7 @@
 //! Deletes rows that are no longer needed:
 //!
 //! - rows that expire by a time in one of their columns, such as sessions
+//! - entries of the activity log after the end of their retention
 //! - ended channels (shared key encapsulations)
 //! - events after the end of their retention, and rows of `envelope_outcomes` without an envelope
 //! - expired retiring secrets: former signing secrets of webhooks, which still sign until they expire
@@ -13,7 +14,7 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    ChannelId, EnvelopeId, OwnEventId, Timestamp,
+    ActivityId, ChannelId, EnvelopeId, OwnEventId, Timestamp,
     ports::{ExpiringRows, StoreError},
 };
 
@@ -54,7 +55,7 @@ impl Transaction {
         // uses no index: a scan of the index would read all expired rows, and the old versions that an open snapshot
         // keeps.
         let purge = sql_query(format!(
-            "DELETE FROM {table} WHERE ({key}) IN (
+            "/* expired_rows.purge_{table} */ DELETE FROM {table} WHERE ({key}) IN (
                  SELECT {key} FROM {table} WHERE {time} >= $1 AND {time} <= $2 ORDER BY {time} LIMIT $3
              ) AND {time} + 0 <= $2 RETURNING {time} AS number"
         ));
@@ -66,6 +67,13 @@ impl Transaction {
         let last = purged.iter().map(|row| row.number).max();
         self.purged.extend(last.map(|last| (table, last)));
         Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Deletes up to `limit` entries older than `before` from the activity logs of all accounts, oldest first. Returns
+    /// the number of deleted entries.
+    pub fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let below = ActivityId::new(before, [0; 10]).to_string();
+        self.run(|conn| purge_below(conn, "activity", &below, limit))
     }
 
     /// Deletes up to `limit` channels that ended before `before` and have no envelopes left. A channel ends `life`
@@ -82,9 +90,7 @@ impl Transaction {
             let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
             let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
             let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();
-            let purge =
-                sql_query(CHANNELS).bind::<Text, _>(below).bind::<BigInt, _>(i64::from(limit));
-            columns::number(purge.execute(conn)?, "number of rows")
+            purge_below(conn, "channels", &below, limit)
         })
     }
 
@@ -133,6 +139,22 @@ impl Transaction {
     }
 }
 
+/// Deletes up to `limit` rows of a table with ids below `below`, oldest first. Returns the number of deleted rows.
+fn purge_below(
+    conn: &mut AnyConnection,
+    table: &str,
+    below: &str,
+    limit: u32,
+) -> Result<u64, Fault> {
+    let purge = sql_query(format!(
+        "/* expired_rows.purge_{table} */ DELETE FROM {table} WHERE id IN (
+             SELECT id FROM {table} WHERE id < $1 ORDER BY id LIMIT $2
+         )"
+    ));
+    let purge = purge.bind::<Text, _>(below).bind::<BigInt, _>(i64::from(limit));
+    columns::number(purge.execute(conn)?, "number of rows")
+}
+
 /// Locks the deliveries of these events in the order of events and webhooks, like all transactions that lock several
 /// deliveries. Does nothing on SQLite.
 fn lock_deliveries(conn: &mut AnyConnection, events: &[String]) -> Result<(), Fault> {
@@ -162,8 +184,3 @@ fn purge_outcomes(conn: &mut AnyConnection, before: Timestamp, limit: i64) -> Re
     }
     Ok(old.len())
 }
-
-const CHANNELS: &str = "
-    DELETE FROM channels WHERE id IN (
-        SELECT id FROM channels WHERE id < $1 ORDER BY id LIMIT $2
-    )";

@@ -14,8 +14,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        on_backend,
-        server_clock::server_clock,
+        on_backend, server_clock,
         transaction::{Reader, Transaction},
     },
     rows::columns::{self, NumberRow},
@@ -49,10 +48,11 @@ impl Transaction {
     /// Takes or renews a turn: the exclusive right of this node to run a task. Returns the time by which the task
     /// decides which rows have expired; `None` if another node has the turn.
     ///
-    /// With the time of a clock that is far ahead, the task would delete too much. Therefore the database stores a time
-    /// for each task. Each call first moves the stored time, by at most `pace` in either direction, towards the earlier
-    /// of the node's clock (`now`) and the database server's clock. The first call for a task stores the earlier clock.
-    /// The returned time is the earliest of the stored time and the two clocks.
+    /// With the time of a clock that is far ahead, the task would delete too much, for example all envelopes of an
+    /// embedded database, whose machine has the only clock. Therefore the database stores a time for each task. Each
+    /// call first moves the stored time, by at most `pace` in either direction, towards the earlier of the node's clock
+    /// (`now`) and the database server's clock. The first call for a task stores the earlier clock. The returned time is
+    /// the earliest of the stored time and the two clocks.
     pub fn take_housekeeping_turn(
         &mut self,
         turn: &HousekeepingTurn<'_>,
@@ -111,7 +111,7 @@ impl Reader {
 /// Takes or renews a turn, the exclusive right of a node to run a task. The column `until` is the end of the turn: the
 /// stored time of the task plus the length of a turn. If `until` is more than two lengths of a turn ahead of both
 /// clocks, a wrong clock has set it, so any node may take the turn.
-const TAKE: &str = "
+const TAKE: &str = "/* nodes.take_turn */
     INSERT INTO housekeeping_tasks AS t (name, node, until) VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = CASE
         WHEN excluded.until - $4 > t.until THEN t.until + $4

@@ -23,9 +23,7 @@ use metrics::counter;
 use sealpost_domain::{EnvelopeId, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{
-        AnyConnection, fault::Fault, server_clock::server_clock, transaction::Transaction,
-    },
+    connection::{AnyConnection, fault::Fault, server_clock, transaction::Transaction},
     rows::columns,
     schema::partitions as p,
 };
@@ -254,11 +252,8 @@ fn exclusive_lock(table: &PartitionedTable, partitions: &[&str]) -> String {
     )
 }
 
-/// Runs the statements `lock`, which take locks, and then `work`, both in a savepoint. Returns `false` and changes
-/// nothing in two cases, which are logged and counted:
-///
-/// - A lock is not free within [`LOCK_TIMEOUT`].
-/// - `work` returns `false`.
+/// Runs the statements `lock`, which take locks, and then `work`, both in a savepoint. If a lock is not free within
+/// [`LOCK_TIMEOUT`], or if `work` returns `false`, changes nothing, logs and counts this, and returns `false`.
 fn while_locked(
     conn: &mut PgConnection,
     table: &PartitionedTable,

@@ -96,7 +96,10 @@ fn read_table<'a>(
     let MovedTable { name, .. } = table;
     // A trigger of the target accepts entries of the audit trail only in the order of their numbers.
     let order = if name == "audit_entries" { " ORDER BY number" } else { "" };
-    let query = sql_query(format!("SELECT {} FROM \"{name}\"{order}", table.column_list()));
+    let query = sql_query(format!(
+        "/* moving.read_source */ SELECT {} FROM \"{name}\"{order}",
+        table.column_list()
+    ));
     let (mut sum, mut rows, mut is_first) = (TableSum::default(), RowPortion::new(table), true);
     for row in query.load_iter::<SourceRow, DefaultLoadingMode>(conn)? {
         let row = row?;

@@ -101,9 +101,11 @@ pub(crate) const LEFT: [(&str, &str); 7] = [
 /// other tables.
 const FIRST: [&str; 4] = ["accounts", "api_keys", "assessments", "webhooks"];
 
-const SOURCE_TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
-const SOURCE_COLUMNS: &str = "SELECT name FROM pragma_table_info(?) ORDER BY cid";
-const TARGET_COLUMNS: &str = "
+const SOURCE_TABLES: &str = "/* moving.source_tables */
+    SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+const SOURCE_COLUMNS: &str = "/* moving.source_columns */
+    SELECT name FROM pragma_table_info(?) ORDER BY cid";
+const TARGET_COLUMNS: &str = "/* moving.target_columns */
     SELECT a.attname::text, format_type(a.atttypid, NULL) FROM pg_attribute AS a
     WHERE a.attrelid = to_regclass(quote_ident(?)) AND a.attnum > 0 AND NOT a.attisdropped
     ORDER BY a.attnum";

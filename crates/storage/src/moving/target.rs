@@ -49,7 +49,7 @@ pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), Fault> {
 /// - `log_statements`: a statement of the transparency log for each key, badge and audit entry that was moved
 pub(super) fn clear(pg: &mut PgConnection, table: &MovedTable) -> Result<(), Fault> {
     if ["database_identity", "log_statements", "waiting_transfers"].contains(&&*table.name) {
-        sql_query(format!("DELETE FROM \"{}\"", table.name)).execute(pg)?;
+        sql_query(format!("/* moving.clear */ DELETE FROM \"{}\"", table.name)).execute(pg)?;
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ pub(super) fn insert(
     }
     let values: Vec<_> = (1..=table.columns.len()).map(|number| format!("${number}")).collect();
     let text = format!(
-        "INSERT INTO \"{}\" ({}) SELECT * FROM unnest({})",
+        "/* moving.insert */ INSERT INTO \"{}\" ({}) SELECT * FROM unnest({})",
         table.name,
         table.column_list(),
         values.join(", ")
@@ -89,7 +89,11 @@ fn bind(
 
 /// Reads a table back, and returns the number and the checksum of its rows.
 pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum, Fault> {
-    let query = sql_query(format!("SELECT {} FROM \"{}\"", table.column_list(), table.name));
+    let query = sql_query(format!(
+        "/* moving.read_target */ SELECT {} FROM \"{}\"",
+        table.column_list(),
+        table.name
+    ));
     let mut sum = TableSum::default();
     for row in query.load_iter::<TargetRowHash, PgRowByRowLoadingMode>(pg)? {
         sum.add(row?.0);
@@ -115,22 +119,23 @@ pub(super) fn continue_numbers(
 /// Collects the statistics of the tables, on which the plans of the first statements depend.
 pub(super) fn analyze(pg: &mut PgConnection, tables: &[MovedTable]) -> Result<(), Fault> {
     let names: Vec<_> = tables.iter().map(|table| format!("\"{}\"", table.name)).collect();
-    sql_query(format!("ANALYZE {}", names.join(", "))).execute(pg)?;
+    sql_query(format!("/* moving.analyze */ ANALYZE {}", names.join(", "))).execute(pg)?;
     Ok(())
 }
 
-const FIRST_TABLE: &str = "
+const FIRST_TABLE: &str = "/* moving.first_table */
     SELECT c.relname::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
         AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
     ORDER BY 1 LIMIT 1";
 
-const SOURCE_SEQUENCE: &str = "SELECT seq FROM sqlite_sequence WHERE name = ?";
-const CONTINUE_NUMBERS: &str = "
+const SOURCE_SEQUENCE: &str = "/* moving.source_sequence */
+    SELECT seq FROM sqlite_sequence WHERE name = ?";
+const CONTINUE_NUMBERS: &str = "/* moving.continue_attempts */
     SELECT setval('attempt_numbers', newest) FROM (SELECT greatest(
         $1, (SELECT max(number) FROM attempts),
         (SELECT last_counted::BIGINT FROM daily_count_progress WHERE source = 'attempts')
     ) AS newest) AS numbers WHERE newest > 0";
-const CONTINUE_STATEMENTS: &str = "
+const CONTINUE_STATEMENTS: &str = "/* moving.continue_statements */
     SELECT setval('log_statement_ids', newest)
     FROM (SELECT greatest($1, (SELECT max(id) FROM log_statements)) AS newest) AS ids WHERE newest > 0";

@@ -13,7 +13,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use diesel::{dsl::sql, prelude::*, sql_types::Bool};
-use sealpost_domain::{BounceReason, EnvelopeId, KeyStatus, Timestamp, UnopenedEnvelope};
+use sealpost_domain::{
+    BounceReason, EnvelopeFate, EnvelopeId, KeyStatus, Timestamp, UnopenedEnvelope,
+};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
@@ -64,12 +66,7 @@ pub(crate) fn announce(
 /// Skips other events. Before the call, the caller must have ended a delivery of each event without success.
 ///
 /// Does not change envelopes that were opened, that a webhook has received, or that have an outcome in
-/// `envelope_outcomes`. For each other envelope, the first matching case applies:
-///
-/// 1. The key of the recipient is revoked: the envelope bounces (its sender gets an event).
-/// 2. A delivery is pending: the envelope stays unchanged.
-/// 3. A delivery is exhausted (its last attempt failed): the envelope bounces.
-/// 4. The envelope has no delivery: it waits for a later webhook of its recipient.
+/// `envelope_outcomes`. [`UnopenedEnvelope::fate`] decides about each other envelope.
 ///
 /// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second therefore sees
 /// the changes of the first.
@@ -91,13 +88,16 @@ fn settle_locked(
     envelopes: &BTreeSet<String>,
     now: Timestamp,
 ) -> Result<(), Fault> {
-    let unopened = find_unopened(conn, envelopes)?;
-    let (waiting, unopened): (Vec<_>, Vec<_>) =
-        unopened.into_iter().partition(UnopenedEnvelope::is_waiting);
+    let (mut bounced, mut waiting) = (Vec::new(), Vec::new());
+    for envelope in find_unopened(conn, envelopes)? {
+        match envelope.fate() {
+            EnvelopeFate::Bounces(reason) => bounced.push((envelope, reason)),
+            EnvelopeFate::Pending => {}
+            EnvelopeFate::Waits => waiting.push(envelope),
+        }
+    }
     waiting::wait(conn, &waiting, now)?;
-    let bounced = unopened.into_iter();
-    let bounced = bounced.filter_map(|it| it.bounce_reason().map(|reason| (it, reason)));
-    bounce(conn, &bounced.collect::<Vec<_>>(), now)
+    bounce(conn, &bounced, now)
 }
 
 /// Locks envelopes in the order of ids. Does nothing on SQLite.

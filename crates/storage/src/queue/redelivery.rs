@@ -47,13 +47,9 @@ impl Transaction {
         })
     }
 
-    /// Makes the delivery of one event to one webhook due at `now`. The effect depends on the delivery:
-    /// - If it waits for a retry, it repeats its newest attempt, and uses up no step of the retry schedule. Further
-    ///   requests before this attempt change nothing.
-    /// - If all its attempts have failed, it starts again with the first attempt.
-    /// - If it is leased, an attempt may be under way. The delivery becomes due when the lease ends, even if the
-    ///   attempt succeeds.
-    /// - If it does not exist, for example after a success, it is created.
+    /// Makes the delivery of one event to one webhook due at `now`, or when its lease ends. Creates the delivery if it
+    /// does not exist, for example after a success. A delivery that waits for a retry repeats its newest attempt; an
+    /// exhausted one starts again with its first attempt.
     ///
     /// Returns `false` if the event is not stored, belongs to another key than `recipient`, or is of a kind that the
     /// webhook does not subscribe to.

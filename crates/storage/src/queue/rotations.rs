@@ -162,10 +162,8 @@ fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
 }
 
 /// Starts a pass over the envelopes, which finds the correspondents of changed keys. The pass handles the oldest
-/// waiting changes, at most [`CHANGES_READ_TOGETHER`]. Starts no pass and returns false in two cases:
-///
-/// - No change waits.
-/// - No webhook subscribes to `identity.rotated`. In this case, deletes all waiting changes.
+/// waiting changes, at most [`CHANGES_READ_TOGETHER`]. If no webhook subscribes to `identity.rotated`, deletes
+/// all waiting changes instead. Returns whether a pass has started.
 fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     let waiting = r::table.filter(r::read_to.is_null());
     let oldest = waiting.order((r::at, r::api_key_id)).limit(CHANGES_READ_TOGETHER);

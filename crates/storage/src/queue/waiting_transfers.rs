@@ -56,11 +56,9 @@ impl Transaction {
     }
 
     /// Transfers up to `limit` [waiting envelopes](sealpost_domain::ports::WaitingEnvelope) of one key, oldest first.
-    /// Leaves envelopes that were sealed before `oldest` to [`purge_envelopes`](crate::Transaction::purge_envelopes).
-    ///
-    /// - If the key has webhooks for received envelopes, each envelope gets a delivery to the oldest of these webhooks,
-    ///   due at `now`.
-    /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
+    /// They get deliveries to the oldest webhook for received envelopes, due at `now`. If the key is revoked, they
+    /// bounce at `now`: their senders get an event. Leaves envelopes that were sealed before `oldest` to
+    /// [`purge_envelopes`](crate::Transaction::purge_envelopes).
     ///
     /// Chooses the first key after `after` with a requested transfer. For example, a new webhook and the revocation of
     /// a key request a transfer. Skips a key while another transaction transfers its envelopes. Returns `None` if no

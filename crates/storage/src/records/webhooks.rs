@@ -145,10 +145,8 @@ impl Transaction {
     /// the webhook become invisible at once. Deletes a limited number of the deliveries; housekeeping deletes the other
     /// rows later. Locks the key first, like other changes of its webhooks.
     ///
-    /// If a deleted delivery belongs to an unopened envelope, the other deliveries of this envelope decide its state:
-    /// - If the envelope has no other deliveries, it waits for a later webhook.
-    /// - If all other deliveries are exhausted (their last attempt failed), the envelope bounces at `now` (its sender
-    ///   gets an event).
+    /// If a deleted delivery belongs to an unopened envelope, the other deliveries of this envelope decide its
+    /// [fate](sealpost_domain::UnopenedEnvelope::fate). A bounce has the time `now`.
     pub fn delete_webhook(
         &mut self,
         key: &ApiKeyId,

@@ -9,7 +9,9 @@ use std::{
 use parking_lot::Mutex;
 use sealpost_domain::{
     AccountId, WebhookId,
-    ports::{RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays},
+    ports::{
+        RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, RelayMessage, Relays,
+    },
 };
 use tokio::sync::oneshot;
 
@@ -30,7 +32,7 @@ struct State {
 struct Connection {
     webhook_id: WebhookId,
     account_id: AccountId,
-    link: Box<dyn RelayLink>,
+    link: RelayLink,
     /// Number of the last delivery on the connection.
     last: u64,
     /// The unanswered deliveries by their numbers. Ordered, so that at the end of the connection the oldest deliveries
@@ -70,7 +72,8 @@ impl RelayHub {
         let number = connection.last;
         let (sender, answer) = oneshot::channel();
         connection.unanswered.insert(number, sender);
-        connection.link.send(RelayFrame { delivery: number, headers, body });
+        let frame = RelayFrame { delivery: number, headers, body };
+        (connection.link)(RelayMessage::Delivery(Box::new(frame)));
         Some(SentDelivery { hub: Arc::clone(self), connection: id, number, answer })
     }
 
@@ -108,7 +111,7 @@ impl Relays for RelayHub {
         id: RelayConnectionId,
         webhook_id: WebhookId,
         account_id: AccountId,
-        link: Box<dyn RelayLink>,
+        link: RelayLink,
     ) -> bool {
         let mut state = self.0.lock();
         if state.is_stopping {
@@ -144,7 +147,7 @@ impl Relays for RelayHub {
 
     fn close(&self, id: RelayConnectionId, end: RelayEnd) {
         if let Some(connection) = self.0.lock().connections.get(&id) {
-            connection.link.close(end);
+            (connection.link)(RelayMessage::Close(end));
         }
     }
 
@@ -152,7 +155,7 @@ impl Relays for RelayHub {
         let mut state = self.0.lock();
         state.is_stopping = true;
         for connection in state.connections.values() {
-            connection.link.close(RelayEnd::Stopping);
+            (connection.link)(RelayMessage::Close(RelayEnd::Stopping));
         }
     }
 

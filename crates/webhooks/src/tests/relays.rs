@@ -3,15 +3,15 @@
 use std::{
     collections::HashSet,
     sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
+        Arc,
+        mpsc::{Receiver, channel},
     },
 };
 
 use sealpost_domain::{
     DeliveryId, Outcome, OwnEventId, RELAY_URL, Target, TestEvent, TestResult,
     ports::{
-        Dispatch as _, RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays,
+        Dispatch as _, RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayMessage, Relays,
     },
 };
 
@@ -27,24 +27,15 @@ struct Connection {
     ends: Receiver<RelayEnd>,
 }
 
-struct Link(Mutex<(Sender<RelayFrame>, Sender<RelayEnd>)>);
-
-impl RelayLink for Link {
-    fn send(&self, frame: RelayFrame) {
-        // Ignores an error: a test that has ended no longer receives frames.
-        self.0.lock().unwrap().0.send(frame).unwrap_or_default();
-    }
-
-    fn close(&self, end: RelayEnd) {
-        self.0.lock().unwrap().1.send(end).unwrap_or_default();
-    }
-}
-
 fn connect(relays: &dyn Relays, id: i64, to: u16) -> Connection {
     let ((frames, received), (ends, ended)) = (channel(), channel());
     let id = RelayConnectionId(id);
-    let link = Box::new(Link(Mutex::new((frames, ends))));
-    assert!(relays.attach(id, webhook_id(to), account_of(to), link));
+    // Ignores an error: a test that has ended no longer receives messages.
+    let link = move |message| match message {
+        RelayMessage::Close(end) => ends.send(end).unwrap_or_default(),
+        RelayMessage::Delivery(frame) => frames.send(*frame).unwrap_or_default(),
+    };
+    assert!(relays.attach(id, webhook_id(to), account_of(to), Box::new(link)));
     Connection { id, frames: received, ends: ended }
 }
 
@@ -246,9 +237,7 @@ fn a_stop_closes_all_connections_and_keeps_the_deliveries() {
     drop(connection.frames.recv().unwrap());
     relays.stop();
     assert_eq!(connection.ends.recv().unwrap(), RelayEnd::Stopping);
-    let (frames, ends) = (channel().0, channel().0);
-    let link = Box::new(Link(Mutex::new((frames, ends))));
-    assert!(!relays.attach(RelayConnectionId(2), webhook_id(1), account_of(1), link));
+    assert!(!relays.attach(RelayConnectionId(2), webhook_id(1), account_of(1), Box::new(drop)));
     relays.detach(connection.id);
     fixture.dispatcher.stop();
     let row = fixture.outbox.row(id);

@@ -15,28 +15,25 @@ use super::send::SendRequest;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, idempotency_key, invalid, trace_parent},
+    request::{Fields, KeyRequest, idempotency_key, invalid, request_body, trace_parent},
     response::{LimitedResponse, call_as_key, status_and_title, with_replay},
     state::ApiState,
 };
 
-/// The messages of a batch.
-#[derive(JsonSchema)]
-struct SendBatchRequest {
-    /// The messages, each with the members of a send except `api_key_id`.
-    #[schemars(with = "Vec<SendRequest>", length(min = 1, max = 100))]
-    messages: Vec<Value>,
+request_body! {
+    /// The messages of a batch.
+    struct SendBatchRequest {
+        /// The messages, each with the members of a send except `api_key_id`.
+        #[schemars(with = "Vec<SendRequest>", length(min = 1, max = 100))]
+        messages: Vec<Value> => refuse_too_many(&messages),
+    }
 }
 
-impl RequestBody for SendBatchRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["messages"])?;
-        let messages = fields.array("messages")?;
-        if messages.len() > MESSAGES_MAX {
-            return Err(invalid("messages", format!("must have at most {MESSAGES_MAX} messages")));
-        }
-        Ok(Self { messages })
+fn refuse_too_many(messages: &[Value]) -> Result<(), Refusal> {
+    if messages.len() > MESSAGES_MAX {
+        return Err(invalid("messages", format!("must have at most {MESSAGES_MAX} messages")));
     }
+    Ok(())
 }
 
 impl SendBatchRequest {

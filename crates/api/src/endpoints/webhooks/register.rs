@@ -1,6 +1,5 @@
 //! `POST /v1/webhooks/register`: creates a webhook, which receives the events of an API key at a URL.
 
-use schemars::JsonSchema;
 use sealpost_domain::{Code, Description, EventKind, Refusal, TokenScope};
 use sealpost_service::{Access, Purpose, Register, Registered, WaitingChoice};
 use serde_json::{Value, json};
@@ -8,47 +7,46 @@ use serde_json::{Value, json};
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, Member, RequestBody, invalid, request_source},
+    request::{Fields, Member, invalid, request_body, request_source},
     state::ApiState,
 };
 
-/// The URL and the events of a new webhook.
-#[derive(JsonSchema)]
-struct RegisterRequest {
-    /// The https URL that receives the events. It must lead to a public address. Or `relay:`, for a receiver that
-    /// connects to the service.
-    #[schemars(length(min = 1, max = 2048))]
-    url: String,
-    /// The kinds of events to send.
-    #[schemars(with = "Vec<EventKind>", length(min = 1))]
-    events: Vec<String>,
-    /// A note of at most 200 characters. An empty text is no note.
-    #[schemars(with = "Option<String>", length(max = 200), extend("pattern" = Description::pattern()))]
-    description: Option<Description>,
-    /// Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first
-    /// such webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
-    #[schemars(with = "Option<String>", extend("enum" = ["skip", null]))]
-    waiting: WaitingChoice,
+request_body! {
+    /// The URL and the events of a new webhook.
+    struct RegisterRequest {
+        /// The https URL that receives the events. It must lead to a public address. Or `relay:`, for a receiver that
+        /// connects to the service.
+        #[schemars(length(min = 1, max = 2048))]
+        url: String,
+        /// The kinds of events to send.
+        #[schemars(with = "Vec<EventKind>", length(min = 1))]
+        events: Vec<String>,
+        /// A note of at most 200 characters. An empty text is no note.
+        #[schemars(with = "Option<String>", length(max = 200), extend("pattern" = Description::pattern()))]
+        description: Option<Description>,
+        /// Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first
+        /// such webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
+        #[schemars(with = "Option<String>", extend("enum" = ["skip", null]))]
+        waiting: WaitingChoice,
+    }
+    check check_target
 }
 
-impl RequestBody for RegisterRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["url", "events"])?;
-        let url = fields.text("url")?;
-        let events = fields.texts("events")?;
-        let description = Member::read(fields, "description")?;
-        let waiting = match fields.optional_text("waiting")?.as_deref() {
-            None => WaitingChoice::Deliver,
-            Some("skip") => WaitingChoice::Skip,
-            Some(_) => return Err(invalid("waiting", "must be skip or absent")),
-        };
-        Ok(Self { url, events, description, waiting })
-    }
+impl Member for WaitingChoice {
+    const IS_REQUIRED: bool = false;
 
-    fn check(&self, app: &ApiState) -> Result<(), Refusal> {
-        app.sealpost.webhooks.check_url(&self.url)?;
-        app.sealpost.webhooks.find_events(&self.events).map(drop)
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        match fields.optional_text(field)?.as_deref() {
+            None => Ok(Self::Deliver),
+            Some("skip") => Ok(Self::Skip),
+            Some(_) => Err(invalid(field, "must be skip or absent")),
+        }
     }
+}
+
+fn check_target(request: &RegisterRequest, app: &ApiState) -> Result<(), Refusal> {
+    app.sealpost.webhooks.check_url(&request.url)?;
+    app.sealpost.webhooks.find_events(&request.events).map(drop)
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {

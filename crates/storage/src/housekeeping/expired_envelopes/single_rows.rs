@@ -53,7 +53,7 @@ fn senders_of(
     limit: i64,
 ) -> Result<Vec<String>, Fault> {
     Ok(Statement::<_, Text>::query(
-        "SELECT DISTINCT sender FROM (
+        "/* single_rows.senders */ SELECT DISTINCT sender FROM (
              SELECT sender FROM envelopes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?
          ) AS portion",
     )
@@ -124,7 +124,7 @@ fn purge_postgres(
     // Uses arrays instead of joins, because PostgreSQL may execute a join by scanning whole tables.
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "WITH old AS MATERIALIZED (
+            "/* single_rows.purge */ WITH old AS MATERIALIZED (
                  SELECT id FROM envelopes
                  WHERE id >= ? AND id < ? AND sender = ANY (?) ORDER BY id LIMIT ?
              ), {DELETE_QUEUED}

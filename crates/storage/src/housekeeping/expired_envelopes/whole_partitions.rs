@@ -66,7 +66,7 @@ fn next_bytes(
     let partition = p::table.filter(of_upper);
     let after: String = partition.select(p::released_to).first(conn)?;
     let portion: Vec<(String, i64, String)> = Statement::<_, (Text, BigInt, Text)>::query(
-        "SELECT sender, sum(octet_length(sealed))::BIGINT, max(id) FROM (
+        "/* whole_partitions.next_bytes */ SELECT sender, sum(octet_length(sealed))::BIGINT, max(id) FROM (
              SELECT id, sender, sealed FROM envelopes
              WHERE id > ? AND id < ? ORDER BY id LIMIT ?
          ) AS portion
@@ -92,7 +92,7 @@ pub(crate) fn end_deliveries(
     // still count as unopened.
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "WITH old AS MATERIALIZED (
+            "/* whole_partitions.end_deliveries */ WITH old AS MATERIALIZED (
                  (SELECT envelope_id AS id FROM deliveries
                   WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
                  UNION
@@ -131,7 +131,7 @@ pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
 /// stored if a client requests another delivery of an envelope while the partition of this envelope is dropped.
 fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
     Ok(Statement::command(
-        "DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
+        "/* whole_partitions.delete_orphans */ DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
              SELECT d.ctid FROM deliveries AS d
              WHERE d.envelope_id < ?
                  AND NOT EXISTS (
@@ -150,7 +150,7 @@ fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
 /// - They have no deliveries, and do not wait for a webhook.
 /// - Their bytes are subtracted from the stored bytes of their senders.
 /// - They are counted in the daily counts of their API keys.
-const IS_RELEASED: &str = "
+const IS_RELEASED: &str = "/* whole_partitions.is_released */
     SELECT NOT EXISTS (
         SELECT FROM deliveries AS d JOIN envelopes AS e ON e.id = d.envelope_id
         WHERE d.envelope_id < ?

@@ -9,9 +9,9 @@ use actix_web::{
 };
 use actix_ws::{CloseCode, CloseReason, Item, Message, MessageStream, ProtocolError, Session};
 use futures_util::StreamExt as _;
-use sealpost_domain::ports::{RelayEnd, RelayFrame, RelayLink};
+use sealpost_domain::ports::{RelayEnd, RelayMessage};
 use sealpost_service::Relay;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::frames;
 use crate::{connection_record::ConnectionRecord, state::ApiState};
@@ -23,26 +23,6 @@ pub(super) struct Socket {
     pub(super) session: Session,
     pub(super) messages: MessageStream,
     pub(super) connection: ConnectionRecord,
-}
-
-/// Passes deliveries to the task of the socket. The channel is unbounded, but stays short, because the dispatcher
-/// limits the unanswered deliveries of a connection.
-struct Link(UnboundedSender<Outgoing>);
-
-enum Outgoing {
-    Close(RelayEnd),
-    /// Boxed to keep the enum small: the channel allocates memory for many values even if the connection is idle.
-    Delivery(Box<RelayFrame>),
-}
-
-impl RelayLink for Link {
-    fn send(&self, frame: RelayFrame) {
-        drop(self.0.send(Outgoing::Delivery(Box::new(frame))));
-    }
-
-    fn close(&self, end: RelayEnd) {
-        drop(self.0.send(Outgoing::Close(end)));
-    }
 }
 
 /// The fragments of a text message that is not complete yet (RFC 6455, section 5.4).
@@ -72,10 +52,12 @@ impl Fragments {
 impl Socket {
     /// Serves the socket until one side closes it. Afterwards, unanswered deliveries are attempted again.
     pub(super) async fn serve(mut self) {
+        // The channel stays short, because the dispatcher limits the unanswered deliveries of a connection.
         let (sender, outgoing) = unbounded_channel();
+        let link = move |message| drop(sender.send(message));
         let app = self.app.clone();
         let relay = self.relay;
-        let reason = if app.sealpost.webhooks.attach_relay(relay, Box::new(Link(sender))) {
+        let reason = if app.sealpost.webhooks.attach_relay(relay, Box::new(link)) {
             self.exchange(outgoing).await
         } else {
             Some(reason(RelayEnd::Stopping))
@@ -87,7 +69,10 @@ impl Socket {
 
     /// Exchanges frames until one side ends the connection. Returns the reason to send to the receiver. Returns `None`
     /// if the connection is broken, or if the receiver closed it without a reason.
-    async fn exchange(&mut self, mut outgoing: UnboundedReceiver<Outgoing>) -> Option<CloseReason> {
+    async fn exchange(
+        &mut self,
+        mut outgoing: UnboundedReceiver<RelayMessage>,
+    ) -> Option<CloseReason> {
         let mut ping = pings();
         let mut heard_at = Instant::now();
         let mut unasked = 0_u32;
@@ -95,8 +80,8 @@ impl Socket {
         loop {
             tokio::select! {
                 sent = outgoing.recv() => match sent? {
-                    Outgoing::Close(end) => return Some(reason(end)),
-                    Outgoing::Delivery(frame) => {
+                    RelayMessage::Close(end) => return Some(reason(end)),
+                    RelayMessage::Delivery(frame) => {
                         let sent = self.session.text(frames::render(*frame));
                         timeout(SILENCE_MAX, sent).await.ok()?.ok()?;
                     }
