@@ -28,7 +28,7 @@ use crate::settings::{DatabaseArgs, KekArgs, ServeArgs};
 pub(crate) use admin::{
     AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, JournalCommand,
     KekCommand as AdminKekCommand, KekPlace, KeyCommand, LogCommand, Noun, PartnerCommand,
-    PlanArgs, PlanCommand, PlanName, RecoverArgs,
+    PlanArgs, PlanCommand,
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};

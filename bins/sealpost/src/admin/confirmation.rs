@@ -58,7 +58,7 @@ fn destruction(noun: &Noun) -> Option<Destruction> {
         Noun::Key(KeyCommand::Revoke { key, confirmation }) => {
             ("revoke", key.api_key_id.to_string(), REVOCATION, confirmation)
         }
-        Noun::Log(LogCommand::Restart { confirmation }) => {
+        Noun::Log(LogCommand::Restart(confirmation)) => {
             ("restart", "the transparency log".to_owned(), RESTART, confirmation)
         }
         _ => return None,

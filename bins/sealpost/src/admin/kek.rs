@@ -26,7 +26,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Res
         AdminKekCommand::Move { to, finish: false, keks } => copy(desk, output, to, keks),
         AdminKekCommand::Move { to, finish: true, keks } => finish(desk, output, to, keks),
         AdminKekCommand::Retire { version, .. } => retire(desk, output, *version),
-        AdminKekCommand::Rotate { keks } => show_rotation(desk, output, keks),
+        AdminKekCommand::Rotate(keks) => rotate(desk, output, keks),
     }
 }
 
@@ -94,8 +94,13 @@ fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
     })
 }
 
-fn show_rotation(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
-    let rewrapped = rotate(desk, keks)?;
+fn rotate(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
+    refuse_variable()?;
+    let source = desk.key_source(keks)?;
+    let progress = Progress::start();
+    let mut show = |rows| progress.show(&format!("{rows} rows read"));
+    let rewrapped = rotation::rotate(&source, &desk.database, &desk.operator, &mut show)?;
+    drop(progress);
     output.show_as(&rewrapped, |_| {
         let Rewrapped { version, roots, secrets, issuer_keys, tags } = rewrapped;
         format!(
@@ -103,14 +108,6 @@ fn show_rotation(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Faul
              secrets and {issuer_keys} issuer keys, and authenticated {tags} rows again\n"
         )
     })
-}
-
-fn rotate(desk: &Desk, keks: &KekArgs) -> Result<Rewrapped, Fault> {
-    refuse_variable()?;
-    let source = desk.key_source(keks)?;
-    let progress = Progress::start();
-    let mut show = |rows| progress.show(&format!("{rows} rows read"));
-    Ok(rotation::rotate(&source, &desk.database, &desk.operator, &mut show)?)
 }
 
 fn refuse_variable() -> Result<(), Fault> {

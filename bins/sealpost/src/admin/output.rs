@@ -51,8 +51,7 @@ impl Output {
         let mut text = table(&entries, columns);
         let last = entries.last().zip(columns.first());
         if let Some((last, id)) = last.filter(|_| page.more) {
-            let cursor = last.get(id).map(plain).unwrap_or_default();
-            text = format!("{text}for the next page, add --cursor {cursor}\n");
+            text = format!("{text}for the next page, add --cursor {}\n", field(last, id));
         }
         print(text)
     }
@@ -70,7 +69,12 @@ pub(super) fn row(entry: &Value, columns: &[&str]) -> String {
 }
 
 fn cells(entry: &Value, columns: &[&str]) -> Vec<String> {
-    columns.iter().map(|name| entry.get(name).map(plain).unwrap_or_default()).collect()
+    columns.iter().map(|name| field(entry, name)).collect()
+}
+
+/// Returns the named field of an entry as text. Returns an empty text if the entry does not have the field.
+pub(super) fn field(entry: &Value, name: &str) -> String {
+    entry.get(name).map(plain).unwrap_or_default()
 }
 
 fn unserialisable(error: serde_json::Error) -> Fault {
@@ -94,7 +98,7 @@ pub(super) fn lines(value: &Value) -> String {
 }
 
 /// Returns a JSON value as one line of text. Control characters are escaped, because labels and reasons are user input.
-pub(super) fn plain(value: &Value) -> String {
+fn plain(value: &Value) -> String {
     let text = match value {
         Value::Null => String::new(),
         Value::String(text) => escape_control(text),

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
+use clap::{Args, Subcommand, builder::PossibleValuesParser};
+use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId, Plan};
 use sealpost_node::settings::{NameFault, ProviderName};
 
 use super::{
@@ -141,10 +141,7 @@ pub(crate) enum IssuerCommand {
     /// Show all keys of the service, in the order in which they sign
     List,
     /// Add a key; servers publish it at once and sign with it after 10 s; older keys stay published
-    Rotate {
-        #[command(flatten)]
-        keks: KekArgs,
-    },
+    Rotate(KekArgs),
 }
 
 #[derive(Subcommand)]
@@ -153,10 +150,7 @@ pub(crate) enum LogCommand {
     ///
     /// Needed if the database was restored from a backup, so that it lacks entries of the signed log. Servers may run.
     /// They append everything about keys, badges and the audit trail to the new log, but nothing about envelopes.
-    Restart {
-        #[command(flatten)]
-        confirmation: Confirmation,
-    },
+    Restart(Confirmation),
 }
 
 #[derive(Subcommand)]
@@ -205,10 +199,7 @@ pub(crate) enum KekCommand {
     /// Servers reload the key file when it changes. If servers have separate files, first add the line of `sealpost kek
     /// new --version N` to each file: this command then continues with that version. An interrupted rotation can be
     /// repeated.
-    Rotate {
-        #[command(flatten)]
-        keks: KekArgs,
-    },
+    Rotate(KekArgs),
 }
 
 /// The new place of the key-encryption keys.
@@ -300,8 +291,8 @@ pub(crate) struct PlanArgs {
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
     /// New plan of the key
-    #[arg(value_enum, value_name = "PLAN")]
-    pub(crate) plan: PlanName,
+    #[arg(value_name = "PLAN", value_parser = PossibleValuesParser::new(Plan::NAMES))]
+    pub(crate) plan: String,
     /// Limit of requests per minute. Only the plan enterprise accepts limits, and it needs all four
     #[arg(long, value_name = "N")]
     pub(crate) per_minute: Option<u32>,
@@ -320,15 +311,6 @@ pub(crate) struct PlanArgs {
     /// Admit and record messages over the monthly allowance; if omitted, turns overage off
     #[arg(long)]
     pub(crate) allow_overage: bool,
-}
-
-/// The plans, as written on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlanName {
-    Builder,
-    Enterprise,
-    Explorer,
-    Sovereign,
 }
 
 fn subject(text: &str) -> Result<GovernanceSubject, String> {

@@ -74,15 +74,7 @@ pub(super) fn query<B: RequestBody + Send, T: Serialize + Send + 'static>(
     operation: Operation,
     query: fn(&Operator, B) -> Result<T, OperatorError>,
 ) -> Endpoint {
-    let handler = move |request: OperatorRequest<B, false>| async move {
-        let OperatorRequest { admin, operator, body, .. } = request;
-        let call = OperatorCall { operator, client_address: None, reason: None };
-        let sealpost = &admin.api.sealpost;
-        Ok::<_, Problem>(web::Json(
-            sealpost.operate(call, move |operator| query(operator, body)).await?,
-        ))
-    };
-    Endpoint { operation, route: web::route().to(handler) }
+    serve::<_, _, false>(operation.operator(), query, |_| None)
 }
 
 /// Returns the endpoint of an admin action, which only an operator with the role `operator` can send. The audit trail
@@ -92,13 +84,20 @@ pub(super) fn act<B: RequestBody + Send, T: Serialize + Send + 'static>(
     act: impl Fn(&Operator, B) -> Result<T, OperatorError> + Copy + Send + 'static,
     reason: fn(&B) -> &Reason,
 ) -> Endpoint {
-    let handler = move |request: OperatorRequest<B, true>| async move {
+    serve::<_, _, true>(operation.acting_operator(), act, move |body| Some(reason(body).0.clone()))
+}
+
+fn serve<B: RequestBody + Send, T: Serialize + Send + 'static, const IS_ACT: bool>(
+    operation: Operation,
+    perform: impl Fn(&Operator, B) -> Result<T, OperatorError> + Copy + Send + 'static,
+    reason: impl Fn(&B) -> Option<String> + Copy + 'static,
+) -> Endpoint {
+    let handler = move |request: OperatorRequest<B, IS_ACT>| async move {
         let OperatorRequest { admin, operator, client_address, body } = request;
-        let reason = Some(reason(&body).0.clone());
-        let call = OperatorCall { operator, client_address, reason };
+        let call = OperatorCall { operator, client_address, reason: reason(&body) };
         let sealpost = &admin.api.sealpost;
         Ok::<_, Problem>(web::Json(
-            sealpost.operate(call, move |operator| act(operator, body)).await?,
+            sealpost.operate(call, move |operator| perform(operator, body)).await?,
         ))
     };
     Endpoint { operation, route: web::route().to(handler) }

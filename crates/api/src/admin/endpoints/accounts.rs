@@ -45,7 +45,6 @@ pub(super) fn list_accounts() -> Endpoint {
     let page = json!({ "entries": [example()], "next_cursor": "acct_01m7ye92k0e5wsvs5qjndehdka" });
     let operation = Operation::new::<Page<AccountView>>("listAccounts", page)
         .describe(Tag::Accounts, "List accounts", "Lists accounts, newest first.")
-        .operator()
         .optional_body::<ListAccountsRequest>(vec![("", json!({ "limit": 20 }))])
         .refuses(&[Code::InvalidField]);
     query(operation, |operator, body: ListAccountsRequest| {
@@ -67,7 +66,6 @@ pub(super) fn show_account() -> Endpoint {
             "Show an account",
             "Shows an account with its decisions and its newest 100 keys.",
         )
-        .operator()
         .body::<ShowAccountRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::InvalidField, Code::SubjectNotFound]);
     query(operation, |operator, body: ShowAccountRequest| operator.show_account(&body.account_id))
@@ -83,7 +81,6 @@ pub(super) fn end_sessions() -> Endpoint {
             "End the sessions of an account",
             "Ends all sessions of an account. Its login secret stays valid.",
         )
-        .acting_operator()
         .body::<EndSessionsRequest>(vec![(
             "",
             json!({ "account_id": account, "reason": "Stolen laptop" }),

@@ -81,7 +81,6 @@ pub(super) fn assess() -> Endpoint {
     });
     let operation = Operation::new::<AssessmentView>("recordAssessment", recorded)
         .describe(Tag::Evidence, "Record an assessment", ASSESS)
-        .acting_operator()
         .body::<AssessRequest>(vec![("", body)]);
     act(
         operation,
@@ -119,7 +118,6 @@ pub(super) fn attest() -> Endpoint {
             "Record an attestation",
             "Records that a key passed or failed a check. The newest attestation of a check counts.",
         )
-        .acting_operator()
         .body::<AttestRequest>(vec![("", body)]);
     act(
         operation,
@@ -146,7 +144,6 @@ pub(super) fn revoke_badge() -> Endpoint {
             "Revoke a badge",
             "Revokes a badge permanently. Its status list then shows the revocation.",
         )
-        .acting_operator()
         .body::<RevokeBadgeRequest>(vec![("", json!({ "badge_id": badge, "reason": "Withdrawn" }))])
         .refuses(&[Code::ActionRefused]);
     act(

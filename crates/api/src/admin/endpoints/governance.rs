@@ -88,7 +88,6 @@ pub(super) fn assign_partner() -> Endpoint {
             "Assign an account to a partner",
             "Assigns an account to a partner. This replaces its previous partner.",
         )
-        .acting_operator()
         .body::<AssignPartnerRequest>(vec![("", body)]);
     act(
         operation,
@@ -110,7 +109,6 @@ fn council_act(
     let body = json!({ "subject": subject, "reason": "Council decision 12" });
     let operation = Operation::new::<DecisionView>(id, example(subject, "council_action", status))
         .describe(Tag::Governance, summary, description)
-        .acting_operator()
         .body::<CouncilRequest>(vec![("", body)])
         .refuses(&[Code::ActionRefused]);
     let perform = move |operator: &Operator, body: CouncilRequest| {
@@ -130,7 +128,6 @@ fn partner_act(
     let body = json!({ "partner": "acme", "reason": "Contract ended" });
     let operation = Operation::new::<DecisionView>(id, decided)
         .describe(Tag::Governance, summary, description)
-        .acting_operator()
         .body::<PartnerRequest>(vec![("", body)])
         .refuses(&[Code::ActionRefused]);
     let perform = move |operator: &Operator, body: PartnerRequest| {

@@ -4,9 +4,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKeyId, Code, Handle, KeyStatus, Label, Plan, Refusal, ports::KeyFilter,
 };
-use sealpost_service::{
-    Agreement, KeyDetails, KeyRevoked, KeyRowView, KeyView, Operator, OperatorError, PlanView,
-};
+use sealpost_service::{Agreement, KeyDetails, KeyRowView, Operator, OperatorError, PlanView};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -124,7 +122,6 @@ pub(super) fn list_keys() -> Endpoint {
     let page = json!({ "entries": [key], "next_cursor": null });
     let operation = Operation::new::<Page<KeyRowView>>("listKeys", page)
         .describe(Tag::Keys, "List keys", "Lists API keys, newest first.")
-        .operator()
         .optional_body::<ListKeysRequest>(vec![
             ("The newest keys", json!({})),
             ("Keys of a plan", json!({ "plan": "builder", "limit": 20 })),
@@ -169,7 +166,6 @@ pub(super) fn show_key() -> Endpoint {
             "Show a key",
             "Shows a key with its usage, its governance and at most 100 webhooks.",
         )
-        .operator()
         .body::<ShowKeyRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::InvalidField, Code::SubjectNotFound]);
     query(operation, |operator, body: ShowKeyRequest| operator.key_details(&body.api_key_id))
@@ -202,7 +198,6 @@ pub(super) fn set_plan() -> Endpoint {
             "Set the plan of a key",
             "Sets the plan of a key. Its usage so far counts against the new limits. A repeated call changes nothing else.",
         )
-        .acting_operator()
         .body::<SetPlanRequest>(vec![("A plan with fixed limits", fixed), ("Agreed limits", agreed)]);
     act(
         operation,
@@ -219,52 +214,44 @@ pub(super) fn set_plan() -> Endpoint {
 
 /// `POST /admin/v1/keys/deactivate`
 pub(super) fn deactivate() -> Endpoint {
-    let operation = key_operation::<KeyView>("deactivateKey", json!({ "status": "deactivated" }))
-        .describe(Tag::Keys, "Deactivate a key", DEACTIVATE);
-    key_act(operation, Operator::deactivate_key)
+    let about = ["Deactivate a key", DEACTIVATE];
+    let members = json!({ "status": "deactivated" });
+    key_act("deactivateKey", about, members, Operator::deactivate_key)
 }
 
 /// `POST /admin/v1/keys/reactivate`
 pub(super) fn reactivate() -> Endpoint {
-    let operation = key_operation::<KeyView>("reactivateKey", json!({ "status": "active" }))
-        .describe(Tag::Keys, "Reactivate a key", "Enables a deactivated key again.");
-    key_act(operation, Operator::reactivate_key)
+    let about = ["Reactivate a key", "Enables a deactivated key again."];
+    let members = json!({ "status": "active" });
+    key_act("reactivateKey", about, members, Operator::reactivate_key)
 }
 
 /// `POST /admin/v1/keys/rotate`
 pub(super) fn rotate() -> Endpoint {
-    let operation = key_operation::<KeyView>("rotateKey", json!({ "status": "active" })).describe(
-        Tag::Keys,
-        "Rotate a sealing key",
-        ROTATE,
-    );
-    key_act(operation, Operator::rotate_key)
+    let about = ["Rotate a sealing key", ROTATE];
+    key_act("rotateKey", about, json!({ "status": "active" }), Operator::rotate_key)
 }
 
 /// `POST /admin/v1/keys/revoke`
 pub(super) fn revoke_key() -> Endpoint {
+    let about = ["Revoke a key", REVOKE];
     let members = json!({ "status": "revoked", "registrations": 1, "deliveries": 0 });
-    let operation = key_operation::<KeyRevoked>("revokeKey", members).describe(
-        Tag::Keys,
-        "Revoke a key",
-        REVOKE,
-    );
-    key_act(operation, Operator::revoke_key)
+    key_act("revokeKey", about, members, Operator::revoke_key)
 }
 
-/// Starts the operation of an admin action on a key. `members` are added to the key in the example response.
-fn key_operation<T: JsonSchema>(id: &'static str, members: Value) -> Operation {
-    let body = json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "reason": "Ticket 4711" });
-    Operation::new::<T>(id, example_with(members))
-        .acting_operator()
-        .body::<KeyAct>(vec![("", body)])
-        .refuses(&[Code::ActionRefused])
-}
-
-fn key_act<T: Serialize + Send + 'static>(
-    operation: Operation,
+/// Returns the endpoint of an admin action on a key, with its summary and its description. `members` are added to the
+/// key in the example response.
+fn key_act<T: JsonSchema + Serialize + Send + 'static>(
+    id: &'static str,
+    [summary, description]: [&'static str; 2],
+    members: Value,
     perform: fn(&Operator, &ApiKeyId) -> Result<T, OperatorError>,
 ) -> Endpoint {
+    let body = json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "reason": "Ticket 4711" });
+    let operation = Operation::new::<T>(id, example_with(members))
+        .describe(Tag::Keys, summary, description)
+        .body::<KeyAct>(vec![("", body)])
+        .refuses(&[Code::ActionRefused]);
     let perform = move |operator: &Operator, body: KeyAct| perform(operator, &body.api_key_id);
     act(operation, perform, |body| &body.reason)
 }

@@ -74,7 +74,6 @@ pub(super) fn disable_webhook() -> Endpoint {
             "Disable a webhook",
             "Disables a webhook. Its deliveries wait until the owner enables it again.",
         )
-        .acting_operator()
         .body::<DisableWebhookRequest>(vec![("", body)])
         .refuses(&[Code::ActionRefused]);
     act(
@@ -101,7 +100,6 @@ pub(super) fn list_audit() -> Endpoint {
             "List the audit trail",
             "Lists entries of the audit trail in the order of their numbers.",
         )
-        .operator()
         .optional_body::<ListAuditRequest>(vec![
             ("The newest entries", json!({})),
             ("From the first entry", json!({ "after": 0, "limit": 1000 })),
@@ -152,8 +150,7 @@ pub(super) fn stats() -> Endpoint {
             Tag::Operations,
             "Show the state of the service",
             "Counts the rows of the service, and lists failing webhooks, housekeeping tasks and nodes. Reads every key and webhook, so do not call it every second.",
-        )
-        .operator();
+        );
     query(operation, |operator, NoMembers| operator.stats())
 }
 
