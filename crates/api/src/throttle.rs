@@ -1,5 +1,4 @@
-//! Counts requests per minute in memory, separately for each key. A key is for example a client address, not an API
-//! key.
+//! Counts requests per minute in memory, separately for each client.
 
 use std::{
     collections::HashMap,
@@ -11,14 +10,14 @@ use ipnet::IpNet;
 use parking_lot::Mutex;
 use sealpost_domain::{AccountId, TokenHash};
 
-/// Limits the number of requests per minute of each key, for example of each client address.
+/// Limits the number of requests per minute of each client, for example of each address or account.
 ///
-/// The minute of a key begins with its first request. The time is monotonic: a change of the system clock neither
+/// The minute of a client begins with its first request. The time is monotonic: a change of the system clock neither
 /// prolongs nor ends a minute.
-pub struct Throttle<Key = IpNet> {
+pub struct Throttle<Client = IpNet> {
     /// The maximum number of requests per minute. 0 turns the limit off.
     pub(crate) per_minute: u32,
-    minutes: Mutex<Minutes<Key>>,
+    minutes: Mutex<Minutes<Client>>,
 }
 
 /// The session or the account whose requests are counted.
@@ -30,8 +29,8 @@ pub enum SessionOrAccount {
     Session(TokenHash),
 }
 
-struct Minutes<Key> {
-    by_key: HashMap<Key, Minute>,
+struct Minutes<Client> {
+    by_client: HashMap<Client, Minute>,
     /// The next time at which ended minutes are removed from the map; `None` before the first request.
     sweep_at: Option<Instant>,
 }
@@ -42,19 +41,19 @@ struct Minute {
     used: u32,
 }
 
-impl<Key: Eq + Hash> Throttle<Key> {
-    /// Creates a limit of `per_minute` requests for each key. 0 turns the limit off.
+impl<Client: Eq + Hash> Throttle<Client> {
+    /// Creates a limit of `per_minute` requests for each client. 0 turns the limit off.
     pub fn new(per_minute: u32) -> Self {
-        let minutes = Mutex::new(Minutes { by_key: HashMap::new(), sweep_at: None });
+        let minutes = Mutex::new(Minutes { by_client: HashMap::new(), sweep_at: None });
         Self { per_minute, minutes }
     }
 
-    /// Returns the time until the limits of all `keys` admit a request that counts as `cost` requests. Returns `None`
-    /// if they admit it now. The number beside each key multiplies its limit. A `cost` over the limit is reduced to the
+    /// Returns the time until the limits of all `clients` admit a request that counts as `cost` requests. Returns `None`
+    /// if they admit it now. The number beside each client multiplies its limit. A `cost` over the limit is reduced to the
     /// limit.
     pub(crate) fn wait(
         &self,
-        keys: impl Iterator<Item = (Key, u32)>,
+        clients: impl Iterator<Item = (Client, u32)>,
         cost: u32,
         now: Instant,
     ) -> Option<Duration> {
@@ -62,15 +61,15 @@ impl<Key: Eq + Hash> Throttle<Key> {
             return None;
         }
         let minutes = self.minutes.lock();
-        self.wait_in(&minutes, keys, cost, now)
+        self.wait_in(&minutes, clients, cost, now)
     }
 
-    /// Counts a request as `cost` requests of each of `keys`. The number beside each key multiplies its limit. If the
-    /// request would exceed the limit of any key, counts nothing. The error is then the time until all limits admit the
+    /// Counts a request as `cost` requests of each of `clients`. The number beside each client multiplies its limit. If the
+    /// request would exceed the limit of any client, counts nothing. The error is then the time until all limits admit the
     /// request.
     pub fn admit(
         &self,
-        keys: impl Iterator<Item = (Key, u32)> + Clone,
+        clients: impl Iterator<Item = (Client, u32)> + Clone,
         cost: u32,
         now: Instant,
     ) -> Result<(), Duration> {
@@ -78,23 +77,23 @@ impl<Key: Eq + Hash> Throttle<Key> {
             return Ok(());
         }
         let mut minutes = self.minutes.lock();
-        if let Some(wait) = self.wait_in(&minutes, keys.clone(), cost, now) {
+        if let Some(wait) = self.wait_in(&minutes, clients.clone(), cost, now) {
             return Err(wait);
         }
-        for (key, _) in keys {
-            let minute = minutes.at(key, now);
+        for (client, _) in clients {
+            let minute = minutes.at(client, now);
             minute.used = minute.used.saturating_add(cost.min(self.per_minute));
         }
         Ok(())
     }
 
     /// Reverses the count of a request that [`admit`](Self::admit) counted at `counted_at` with a cost of 1. Skips a
-    /// key whose minute has ended since then.
-    pub(crate) fn refund(&self, keys: impl Iterator<Item = (Key, u32)>, counted_at: Instant) {
+    /// client whose minute has ended since then.
+    pub(crate) fn refund(&self, clients: impl Iterator<Item = (Client, u32)>, counted_at: Instant) {
         let mut minutes = self.minutes.lock();
-        for (key, _) in keys {
+        for (client, _) in clients {
             // A minute that contains the request began at or before the request.
-            let minute = minutes.by_key.get_mut(&key);
+            let minute = minutes.by_client.get_mut(&client);
             if let Some(minute) = minute.filter(|minute| minute.ends_at <= counted_at + MINUTE) {
                 minute.used = minute.used.saturating_sub(1);
             }
@@ -103,35 +102,35 @@ impl<Key: Eq + Hash> Throttle<Key> {
 
     fn wait_in(
         &self,
-        minutes: &Minutes<Key>,
-        keys: impl Iterator<Item = (Key, u32)>,
+        minutes: &Minutes<Client>,
+        clients: impl Iterator<Item = (Client, u32)>,
         cost: u32,
         now: Instant,
     ) -> Option<Duration> {
-        let wait = |(key, factor): (Key, u32)| {
-            let minute = minutes.by_key.get(&key).filter(|minute| minute.ends_at > now)?;
+        let wait = |(client, factor): (Client, u32)| {
+            let minute = minutes.by_client.get(&client).filter(|minute| minute.ends_at > now)?;
             let counted = minute.used.saturating_add(cost.min(self.per_minute));
             let is_full = counted > self.per_minute.saturating_mul(factor);
             is_full.then(|| minute.ends_at.saturating_duration_since(now))
         };
-        keys.filter_map(wait).max()
+        clients.filter_map(wait).max()
     }
 }
 
-impl<Key: Eq + Hash> Minutes<Key> {
-    /// Returns the minute of a key: its count of requests, and its end. Begins a new minute if none runs at `now`. If
-    /// the map is full, clears all counts instead of refusing new keys: a limit per address would not stop an attacker
+impl<Client: Eq + Hash> Minutes<Client> {
+    /// Returns the minute of a client: its count of requests, and its end. Begins a new minute if none runs at `now`. If
+    /// the map is full, clears all counts instead of refusing new clients: a limit per address would not stop an attacker
     /// with so many addresses anyway.
-    fn at(&mut self, key: Key, now: Instant) -> &mut Minute {
+    fn at(&mut self, client: Client, now: Instant) -> &mut Minute {
         if self.sweep_at.is_none_or(|sweep_at| sweep_at <= now) {
-            self.by_key.retain(|_, minute| minute.ends_at > now);
+            self.by_client.retain(|_, minute| minute.ends_at > now);
             self.sweep_at = Some(now + MINUTE);
         }
-        if self.by_key.len() >= COUNTS_MAX && !self.by_key.contains_key(&key) {
-            self.by_key.clear();
+        if self.by_client.len() >= COUNTS_MAX && !self.by_client.contains_key(&client) {
+            self.by_client.clear();
         }
         let new = Minute { ends_at: now + MINUTE, used: 0 };
-        let minute = self.by_key.entry(key).or_insert(new);
+        let minute = self.by_client.entry(client).or_insert(new);
         if minute.ends_at <= now {
             *minute = new;
         }
@@ -140,16 +139,16 @@ impl<Key: Eq + Hash> Minutes<Key> {
 }
 
 const MINUTE: Duration = Duration::from_mins(1);
-/// Maximum number of keys in the map of counts. A full map takes about 10 MB of memory.
+/// Maximum number of clients in the map of counts. A full map takes about 10 MB of memory.
 const COUNTS_MAX: usize = 100_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    impl<Key: Eq + Hash + Clone> Throttle<Key> {
-        fn admit_one(&self, key: Key, cost: u32, now: Instant) -> Result<(), Duration> {
-            self.admit(std::iter::once((key, 1)), cost, now)
+    impl<Client: Eq + Hash + Clone> Throttle<Client> {
+        fn admit_one(&self, client: Client, cost: u32, now: Instant) -> Result<(), Duration> {
+            self.admit(std::iter::once((client, 1)), cost, now)
         }
     }
 
@@ -210,7 +209,7 @@ mod tests {
     fn a_higher_cost_is_admitted_less_often() {
         let (throttle, at) = (Throttle::new(9), clock());
         let admitted =
-            |key, cost| (0..20).filter(|_| throttle.admit_one(key, cost, at(0)).is_ok()).count();
+            |client, cost| (0..20).filter(|_| throttle.admit_one(client, cost, at(0)).is_ok()).count();
         assert_eq!(admitted(1, 4), 2);
         assert_eq!(admitted(1, 1), 1, "the rest is left for lower costs");
         assert_eq!(admitted(2, 10), 1, "a cost over the limit is admitted once");
@@ -221,17 +220,17 @@ mod tests {
     fn zero_turns_the_limit_off() {
         let (throttle, at) = (Throttle::new(0), clock());
         assert!((0..1000).all(|_| throttle.admit_one("192.0.2.1", 1, at(0)).is_ok()));
-        assert!(throttle.minutes.lock().by_key.is_empty());
+        assert!(throttle.minutes.lock().by_client.is_empty());
     }
 
     #[test]
     fn ended_minutes_are_removed() {
         let (throttle, at) = (Throttle::new(1), clock());
-        for key in 0..100_u64 {
-            assert!(throttle.admit_one(key, 1, at(key)).is_ok());
+        for client in 0..100_u64 {
+            assert!(throttle.admit_one(client, 1, at(client)).is_ok());
         }
         assert!(throttle.admit_one(100, 1, at(60_050)).is_ok());
-        assert_eq!(throttle.minutes.lock().by_key.len(), 50);
+        assert_eq!(throttle.minutes.lock().by_client.len(), 50);
     }
 
     #[test]
@@ -241,6 +240,6 @@ mod tests {
             let address = std::net::Ipv4Addr::from_bits(number);
             assert!(throttle.admit_one(address, 1, at(0)).is_ok());
         }
-        assert_eq!(throttle.minutes.lock().by_key.len(), 1);
+        assert_eq!(throttle.minutes.lock().by_client.len(), 1);
     }
 }

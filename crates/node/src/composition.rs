@@ -12,7 +12,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
 };
 
 use rustls::pki_types::CertificateDer;
@@ -193,16 +192,15 @@ impl Components {
     /// Stops all parts. Commits queued messages, waits for webhook requests in flight, and releases the leases of
     /// deliveries that this node still holds. Blocks the thread.
     pub(crate) fn stop(&self) {
-        thread::scope(|scope| {
-            // Stops the cosigners at the same time as the other parts, because a request to a witness may take seconds.
-            scope.spawn(|| self.cosigners.iter().for_each(PeriodicThread::stop));
-            self.sealpost.stop();
-            self.dispatcher.stop();
-            self.key_watch.iter().for_each(KeyWatch::stop);
-            self.disk_reserve.iter().for_each(PeriodicThread::stop);
-            self.issuer_refresher.stop();
-            self.journal_keeper.iter().for_each(JournalKeeper::stop);
-        });
+        // Stops the cosigners at the same time as the other parts, because a request to a witness may take seconds.
+        self.cosigners.iter().for_each(PeriodicThread::begin_stop);
+        self.sealpost.stop();
+        self.dispatcher.stop();
+        self.key_watch.iter().for_each(KeyWatch::stop);
+        self.disk_reserve.iter().for_each(PeriodicThread::stop);
+        self.issuer_refresher.stop();
+        self.journal_keeper.iter().for_each(JournalKeeper::stop);
+        self.cosigners.iter().for_each(PeriodicThread::stop);
         if let Err(error) = self.database.complete_file() {
             tracing::warn!(
                 error = with_causes(&error),

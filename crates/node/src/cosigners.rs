@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    ops::ControlFlow,
     sync::{Arc, mpsc},
     thread,
     time::Duration,
@@ -67,7 +66,7 @@ pub(crate) fn start(
         .build()
         .into();
     let mut has_failed = false;
-    PeriodicThread::start("cosigners", PERIOD, move || {
+    PeriodicThread::start("cosigners", [PERIOD; 2], move |_| {
         let done = collect(&client, &mut witnesses, &sealpost);
         // Logs only the first of consecutive failures.
         if let Err(error) = &done
@@ -79,7 +78,6 @@ pub(crate) fn start(
             );
         }
         has_failed = done.is_err();
-        ControlFlow::Continue(())
     })
 }
 

@@ -4,7 +4,6 @@
 //! cache by expiry, by eviction, and by [`KeyCache::invalidate_on`](key_cache::KeyCache), the only function that
 //! removes entries because of a change.
 
-pub(crate) mod aged_cache;
 pub(crate) mod bounded_cache;
 pub(crate) mod cached_key;
 pub(crate) mod channel_cache;

@@ -84,7 +84,7 @@ pub use owner::{
     Owner, correspondents::*, event_log::*, event_report::*, form_token, health::*,
     response_times::*, sent::*, used_forms::*, views::*,
 };
-pub use periodic_thread::PeriodicThread;
+pub use periodic_thread::{PeriodicThread, StopSignal};
 pub use sealpost::{Sealpost, core::Parts, unlock::*};
 pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;

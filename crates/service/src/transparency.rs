@@ -13,26 +13,24 @@ mod statement_cursor;
 pub(crate) mod stored;
 mod witnessed;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use sealpost_domain::ports::{LogHead, StoreError};
+use sealpost_domain::ports::StoreError;
 
 use self::{kept::find_log_fault, statement_cursor::StatementCursor};
-use crate::{cache::aged_cache::AgedCache, sealpost::core::Core};
+use crate::sealpost::core::Core;
 
 /// Serves the files of the transparency log, and keeps the cosignatures of witnesses (other servers that check the
 /// log). Clones share their state.
 #[derive(Clone)]
 pub struct TransparencyLog {
     core: Arc<Core>,
-    head: Arc<AgedCache<(), LogHead>>,
     statement_cursor: Arc<StatementCursor>,
 }
 
 impl TransparencyLog {
     pub(crate) fn new(core: Arc<Core>) -> Self {
-        let head = Arc::new(AgedCache::new(HEAD_CACHED_FOR));
-        Self { core, head, statement_cursor: Arc::default() }
+        Self { core, statement_cursor: Arc::default() }
     }
 
     /// Returns the reason, for operators, why this node does not extend the log. Returns `None` if the node extends the
@@ -42,5 +40,3 @@ impl TransparencyLog {
         file.map_or(Ok(None), |file| find_log_fault(&self.core.store, file))
     }
 }
-
-const HEAD_CACHED_FOR: Duration = Duration::from_secs(1);

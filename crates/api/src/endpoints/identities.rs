@@ -231,7 +231,7 @@ pub(super) fn policy_endpoint() -> Endpoint {
             block: body.block.0,
             unblock: body.unblock.0,
         };
-        let actor = caller.acting(request_source(app, http));
+        let actor = caller.acting(&request_source(app, http));
         app.sealpost.accounts.set_policy(&actor, change).await
     })
 }

@@ -12,8 +12,8 @@ use crate::{
 /// The queue of deliveries in the database. A dispatcher leases deliveries and records their outcomes.
 pub trait Outbox: Send + Sync {
     /// Leases up to `claim.limit` deliveries that are due at `claim.now` and have no unexpired lease. Deletes due
-    /// deliveries whose webhook or event is no longer stored. The envelope of a deleted delivery can then
-    /// [bounce](crate::UnopenedEnvelope::fate): its sender gets an event.
+    /// deliveries whose webhook or event is no longer stored, which can make their envelopes
+    /// [bounce](crate::UnopenedEnvelope::fate).
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records the outcomes of attempts. Ignores an outcome if its lease is no longer valid, so a stalled worker cannot

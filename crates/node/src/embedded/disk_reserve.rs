@@ -4,7 +4,6 @@
 use std::{
     fs::{self, File},
     io,
-    ops::ControlFlow,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -34,10 +33,7 @@ pub(crate) fn start(
         has_failed: false,
     };
     keeper.poll(&database);
-    PeriodicThread::start("disk-reserve", PERIOD, move || {
-        keeper.poll(&database);
-        ControlFlow::Continue(())
-    })
+    PeriodicThread::start("disk-reserve", [PERIOD; 2], move |_| keeper.poll(&database))
 }
 
 /// Deletes the reserve file of the embedded database in `file` if the disk is almost full. Call before the database is

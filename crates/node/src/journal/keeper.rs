@@ -3,7 +3,6 @@
 
 use std::{
     io,
-    ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -34,14 +33,13 @@ impl JournalKeeper {
     ) -> io::Result<Self> {
         compact(&journal, &database, retention);
         let (kept, mut compacted, mut expected) = (Arc::clone(&journal), Instant::now(), 0);
-        let thread = PeriodicThread::start("journal", CHECK_EVERY, move || {
+        let thread = PeriodicThread::start("journal", [CHECK_EVERY; 2], move |_| {
             kept.write_pending();
             check(&kept, &database, &mut expected);
             if compacted.elapsed() >= COMPACT_EVERY {
                 compacted = Instant::now();
                 compact(&kept, &database, retention);
             }
-            ControlFlow::Continue(())
         })?;
         Ok(Self { journal, thread })
     }

@@ -4,7 +4,6 @@
 
 use std::{
     io,
-    ops::ControlFlow,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -49,13 +48,12 @@ impl KeyWatch {
         let mut recheck = Recheck::new(settings, Instant::now());
         let is_withdrawn = Arc::new(AtomicBool::new(false));
         let withdrawn = Arc::clone(&is_withdrawn);
-        let thread = PeriodicThread::start("kek-watch", WATCH_PERIOD, move || {
+        let thread = PeriodicThread::start("kek-watch", [WATCH_PERIOD; 2], move |stop| {
             reader.poll();
-            if recheck.may_continue(Instant::now(), || reader.ask()) {
-                return ControlFlow::Continue(());
+            if !recheck.may_continue(Instant::now(), || reader.ask()) {
+                withdrawn.store(true, Ordering::Release);
+                stop.set();
             }
-            withdrawn.store(true, Ordering::Release);
-            ControlFlow::Break(())
         })?;
         Ok(Self { thread, is_withdrawn })
     }

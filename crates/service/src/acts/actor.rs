@@ -33,8 +33,8 @@ pub struct Actor {
 
 impl Caller {
     /// Returns the caller as the author of an act. The activity log names the client of the request.
-    pub fn acting(&self, source: RequestSource) -> Actor {
-        Actor { id: self.id, origin: self.act_from(&source), caller: Some(self.clone()) }
+    pub fn acting(&self, source: &RequestSource) -> Actor {
+        Actor { id: self.id, origin: self.act_from(source), caller: Some(self.clone()) }
     }
 }
 

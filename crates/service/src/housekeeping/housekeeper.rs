@@ -13,9 +13,8 @@
 //! The tasks have separate threads, so that a slow task delays no other. Above all, a slow or unavailable database must
 //! not delay the wiping of secrets.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use parking_lot::Mutex;
 use sealpost_domain::{
     Timestamp,
     ports::{Durability, Node},
@@ -25,29 +24,27 @@ use sealpost_domain::{
 use super::{
     clock_lag::ClockLag,
     retention::{self, HasWork},
-    task::{HousekeepingTask, Interval, StopSignal, run_task},
+    task::{HousekeepingTask, Interval, run_task},
     waiting::transfer_waiting,
 };
 use crate::{
     cache::key_cache::CacheEvent,
+    periodic_thread::{PeriodicThread, StopSignal},
     sealpost::core::Core,
     transparency::TransparencyLog,
     webhooks::{Webhooks, relay::RelayIntervals},
 };
 
 /// The running housekeeping threads. Dropping this value stops them.
-pub(crate) struct Housekeeper {
-    stop: Arc<StopSignal>,
-    threads: Mutex<Vec<thread::JoinHandle<()>>>,
-}
+pub(crate) struct Housekeeper(Vec<PeriodicThread>);
 
 impl Housekeeper {
     pub(crate) fn start(
         core: &Arc<Core>,
         webhooks: &Webhooks,
         log: &TransparencyLog,
-    ) -> Result<Self, std::io::Error> {
-        let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
+    ) -> io::Result<Self> {
+        let mut housekeeper = Self(Vec::new());
         let started_at = core.clock.now();
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;
@@ -114,40 +111,26 @@ impl Housekeeper {
     }
 
     fn spawn<S: Clone + Send + 'static>(
-        &self,
+        &mut self,
         name: &str,
-        [first_pause, every]: [Duration; 2],
+        pauses: [Duration; 2],
         service: &S,
         mut work: impl FnMut(&S, &StopSignal) + Send + 'static,
-    ) -> Result<(), std::io::Error> {
-        let (service, stop) = (service.clone(), Arc::clone(&self.stop));
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let mut pause = first_pause;
-            while !stop.wait(pause) {
-                pause = every;
-                work(&service, &stop);
-            }
-        })?;
-        self.threads.lock().push(thread);
+    ) -> io::Result<()> {
+        let service = service.clone();
+        self.0.push(PeriodicThread::start(name, pauses, move |stop| work(&service, stop))?);
         Ok(())
     }
 
-    /// Returns true if all threads are running. A thread ends only at the stop or by a panic.
+    /// Returns true if all threads run, or if they were stopped.
     pub(crate) fn is_alive(&self) -> bool {
-        let threads = self.threads.lock();
-        !threads.iter().any(thread::JoinHandle::is_finished)
+        self.0.iter().all(PeriodicThread::is_alive)
     }
 
     /// Stops the threads. Each thread finishes its current batch.
     pub(crate) fn stop(&self) {
-        self.stop.set();
-        let mut threads = self.threads.lock();
-        for thread in threads.drain(..) {
-            let name = thread.thread().name().unwrap_or_default().to_owned();
-            if thread.join().is_err() {
-                tracing::error!(thread = name, "a housekeeping thread panicked");
-            }
-        }
+        self.0.iter().for_each(PeriodicThread::begin_stop);
+        self.0.iter().for_each(PeriodicThread::stop);
     }
 }
 

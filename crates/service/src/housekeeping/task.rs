@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parking_lot::{Condvar, Mutex};
 use sealpost_domain::{
     Timestamp,
     ports::{CountedTable, Durability, HousekeepingTurn, StoreError, UncountedRows},
@@ -13,28 +12,7 @@ use sealpost_domain::{
 };
 use sealpost_storage::Transaction;
 
-use crate::sealpost::core::Core;
-
-/// The signal that stops the housekeeping threads.
-#[derive(Default)]
-pub(super) struct StopSignal {
-    is_set: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl StopSignal {
-    pub(super) fn set(&self) {
-        *self.is_set.lock() = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits for `span`, or until the signal is set. Returns true if the signal is set.
-    pub(super) fn wait(&self, span: Duration) -> bool {
-        let mut is_set = self.is_set.lock();
-        self.changed.wait_while_for(&mut is_set, |is_set| !*is_set, span);
-        *is_set
-    }
-}
+use crate::{periodic_thread::StopSignal, sealpost::core::Core};
 
 /// A kind of row to delete or count, and the time for which such rows are kept.
 pub(super) struct HousekeepingTask {

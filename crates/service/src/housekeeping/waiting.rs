@@ -9,8 +9,8 @@ use sealpost_domain::{
     with_causes,
 };
 
-use super::task::{PAUSE, StopSignal};
-use crate::sealpost::core::Core;
+use super::task::PAUSE;
+use crate::{periodic_thread::StopSignal, sealpost::core::Core};
 
 /// Performs all requested transfers of waiting envelopes. Each round transfers one portion for each key. A transfer for
 /// a key is requested when the key gets a new webhook, and when the key is revoked.

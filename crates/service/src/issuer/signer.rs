@@ -3,7 +3,7 @@
 //! The keys are few and never change, so each node keeps them decrypted in memory. A new key is published at once, but
 //! signs only some seconds later, when every node has loaded it.
 
-use std::{io, ops::ControlFlow, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use parking_lot::RwLock;
 use sealpost_domain::{
@@ -200,9 +200,8 @@ pub(crate) const KEYS_MAX: usize = 100;
 /// Starts the thread that loads new issuer keys (signing keys of the service) every two seconds.
 pub fn refresh_issuer(issuer: Arc<Issuer>) -> io::Result<PeriodicThread> {
     let mut has_failed = false;
-    PeriodicThread::start("issuer", REFRESH_EVERY, move || {
+    PeriodicThread::start("issuer", [REFRESH_EVERY; 2], move |_| {
         has_failed = refresh(&issuer, has_failed);
-        ControlFlow::Continue(())
     })
 }
 

@@ -1,8 +1,6 @@
 //! The files of the log: checkpoint, tiles, and bundles of entries (tlog-tiles).
 
-use std::sync::Arc;
-
-use sealpost_domain::ports::LogHead;
+use sealpost_domain::ports::{LogHead, StoreError};
 use sealpost_transparency::{Tile, TilePath, bundle};
 
 use super::TransparencyLog;
@@ -24,7 +22,7 @@ impl TransparencyLog {
     pub async fn checkpoint(&self) -> Result<Option<String>, Error> {
         self.core
             .block(self, |log| {
-                let checkpoint = log.head()?.map(|head| head.checkpoint.clone());
+                let checkpoint = log.head()?.map(|head| head.checkpoint);
                 // A log that an operator has restarted has no checkpoint yet.
                 Ok(checkpoint.filter(|checkpoint| !checkpoint.is_empty()))
             })
@@ -43,18 +41,9 @@ impl TransparencyLog {
             .await
     }
 
-    /// Returns the state of the log, which is cached for a second. `None` if there is no log yet.
-    fn head(&self) -> Result<Option<Arc<LogHead>>, Error> {
-        let now = self.core.clock.now();
-        if let Some(head) = self.head.get(&(), now) {
-            return Ok(Some(head));
-        }
-        let Some(head) = self.core.store.read(sealpost_storage::Reader::log_head)? else {
-            return Ok(None);
-        };
-        let head = Arc::new(head);
-        self.head.insert((), now, Arc::clone(&head));
-        Ok(Some(head))
+    /// Returns the state of the log. `None` if there is no log yet.
+    fn head(&self) -> Result<Option<LogHead>, StoreError> {
+        self.core.store.read(sealpost_storage::Reader::log_head)
     }
 
     fn hashes(&self, tile: Tile) -> Result<Option<Vec<u8>>, Error> {

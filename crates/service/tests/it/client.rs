@@ -88,7 +88,7 @@ impl Client {
 
     pub(crate) fn register(&self, who: &Credentials, body: &Body<Register>) -> Limited<Registered> {
         let register = async |caller: &Caller, asked| {
-            self.0.webhooks.register(&caller.acting(SOURCE), asked).await
+            self.0.webhooks.register(&caller.acting(&SOURCE), asked).await
         };
         wait(self.ask(who, Purpose::Execute, body.clone(), register))
     }
@@ -100,7 +100,7 @@ impl Client {
 
     pub(crate) fn manage(&self, who: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
         let manage =
-            async |caller: &Caller, act: Manage| act.perform(&self.0, &caller.acting(SOURCE)).await;
+            async |caller: &Caller, act: Manage| act.perform(&self.0, &caller.acting(&SOURCE)).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), manage))
     }
 

@@ -5,8 +5,6 @@
 
 mod commit_threads;
 
-use std::thread;
-
 use sealpost_domain::{ports::StoreError, with_causes};
 
 use self::commit_threads::{CommitThreads, NoResult};
@@ -25,7 +23,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct DurableCommits {
     pub(crate) gate: WriteGate,
-    threads: CommitThreads,
+    pub(super) threads: CommitThreads,
     target: Target,
     settings: Settings,
 }
@@ -68,14 +66,14 @@ impl DurableCommits {
     /// transaction, and frees the connection's slot in the pool.
     fn end_commit(&self, process: i32) {
         let (target, settings) = (self.target.clone(), self.settings);
-        let ended = thread::Builder::new().name("commit-end".to_owned()).spawn(move || {
+        let ended = self.threads.submit(Box::new(move || {
             let done = connect(&target, &settings)
                 .map_err(unavailable)
                 .and_then(|mut conn| Ok(write_probe::end_commit(&mut conn, process)?));
             if let Err(error) = done {
                 tracing::warn!(error = with_causes(&error), "the hung commit cannot be ended");
             }
-        });
+        }));
         if let Err(error) = ended {
             tracing::warn!(%error, "no thread could be started to end the hung commit");
         }

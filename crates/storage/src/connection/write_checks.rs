@@ -1,7 +1,7 @@
 //! Checks that the database stores writes: a recent commit or a probe write must have succeeded. The readiness check
 //! uses the result. A successful probe write also ends the refusal of durable writes after a commit without a response.
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use sealpost_domain::{
     ports::{Durability, StoreError},
@@ -40,11 +40,11 @@ impl Database {
             return;
         }
         let database = self.clone();
-        let probe = move || {
+        let probe = Box::new(move || {
             let failure = database.probe().err().map(|error| with_causes(&error));
             database.durable_commits.gate.end_probe(failure);
-        };
-        if let Err(error) = thread::Builder::new().name("write-probe".to_owned()).spawn(probe) {
+        });
+        if let Err(error) = self.durable_commits.threads.submit(probe) {
             self.durable_commits.gate.end_probe(Some(error.to_string()));
         }
     }

@@ -46,7 +46,7 @@ pub(super) async fn respond<A: Act>(
     request: KeyRequest<A>,
 ) -> LimitedResponse<A::Done> {
     ask_as_key(app, request, A::ACCESS, Purpose::Manage, async |_, caller, act| {
-        act.perform(app, &caller.acting(request_source(app, http))).await
+        act.perform(app, &caller.acting(&request_source(app, http))).await
     })
     .await
 }

@@ -81,7 +81,7 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
         match app.sealpost.webhooks.find_events(&events) {
             Ok(events) => {
                 let register = Register { url, events, description, waiting };
-                let actor = caller.acting(request_source(app, http));
+                let actor = caller.acting(&request_source(app, http));
                 app.sealpost.webhooks.register(&actor, register).await
             }
             Err(refusal) => app.sealpost.sending.reject(caller, Purpose::Execute, refusal).await,

@@ -86,7 +86,7 @@ fn rows(world: &World, who: &Credentials) -> String {
 }
 
 fn caller(node: &Client, who: &Credentials) -> Actor {
-    wait(node.authenticate(who, EVERY_SCOPE)).unwrap().acting(RequestSource::default())
+    wait(node.authenticate(who, EVERY_SCOPE)).unwrap().acting(&RequestSource::default())
 }
 
 fn owner(node: &Client, who: &Credentials) -> Actor {

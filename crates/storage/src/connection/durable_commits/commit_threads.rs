@@ -13,7 +13,7 @@ use std::{
 use parking_lot::Mutex;
 
 /// A pool of idle threads for commits. A thread whose work exceeds the timeout ends after the work, instead of going
-/// back to the pool.
+/// back to the pool. Probe writes and the ending of hung commits use these threads too.
 #[derive(Debug, Default)]
 pub(crate) struct CommitThreads(Mutex<Vec<Sender<Work>>>);
 
@@ -54,8 +54,9 @@ impl CommitThreads {
         }
     }
 
-    /// Passes the work to an idle thread, or to a new thread if none is idle.
-    fn submit(&self, work: Work) -> Result<Sender<Work>, io::Error> {
+    /// Passes the work to an idle thread, or to a new thread if none is idle. Does not wait for the work. The thread
+    /// ends after its work when the returned sender is dropped.
+    pub(crate) fn submit(&self, work: Work) -> Result<Sender<Work>, io::Error> {
         let idle = self.0.lock().pop();
         let thread = match idle {
             Some(thread) => thread,
