@@ -16,11 +16,11 @@ use std::io::Write as _;
 use self::{desk::Desk, output::Output};
 use crate::{
     cli::{AdminArgs, Noun},
-    fault::Fault,
+    command_error::CommandError,
 };
 
 /// Runs an operator command.
-pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &AdminArgs) -> Result<(), CommandError> {
     confirmation::confirm(&args.noun)?;
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };

@@ -22,7 +22,7 @@ use self::{
     receiver::{ReceivedEvent, Receiver},
 };
 use crate::{
-    fault::Fault,
+    command_error::CommandError,
     logs,
     serve::{self, signals::StopSignals},
     settings::LogFormat,
@@ -30,13 +30,13 @@ use crate::{
 
 /// Runs the demo on a temporary embedded database. Ignores all settings in the environment. A stop signal ends the demo
 /// with an error.
-pub(crate) fn run() -> Result<(), Fault> {
+pub(crate) fn run() -> Result<(), CommandError> {
     logs::start("warn", LogFormat::Text, None)?;
     let system = actix_rt::System::new();
     // Installs the handlers before the folder is created, because an unhandled signal would leave the folder.
     let mut signals = system.block_on(async { StopSignals::listen() })?;
     let folder = tempfile::tempdir()
-        .map_err(|error| Fault::caused("no temporary folder can be created", error))?;
+        .map_err(|error| CommandError::caused("no temporary folder can be created", error))?;
     let done = system.block_on(serve_and_perform(&folder.path().join("data"), &mut signals));
     // Waits for the threads of an interrupted start before the folder is deleted, because these threads write into the
     // folder.
@@ -44,8 +44,8 @@ pub(crate) fn run() -> Result<(), Fault> {
     done
 }
 
-async fn serve_and_perform(data_dir: &Path, signals: &mut StopSignals) -> Result<(), Fault> {
-    let interrupted = || Err(Fault::new("the demo was interrupted"));
+async fn serve_and_perform(data_dir: &Path, signals: &mut StopSignals) -> Result<(), CommandError> {
+    let interrupted = || Err(CommandError::new("the demo was interrupted"));
     let builder = Node::builder()
         .settings(Settings { dev: true, ..Settings::default() })
         .data_dir(data_dir)
@@ -64,7 +64,7 @@ async fn serve_and_perform(data_dir: &Path, signals: &mut StopSignals) -> Result
     done
 }
 
-async fn perform(node: &Node, mut receiver: Receiver) -> Result<(), Fault> {
+async fn perform(node: &Node, mut receiver: Receiver) -> Result<(), CommandError> {
     let url = node.base_url();
     let caller = Caller::new(url)?;
     say(&format!("A Sealpost server runs on {url} with its data in a temporary folder."))?;
@@ -102,11 +102,11 @@ async fn perform(node: &Node, mut receiver: Receiver) -> Result<(), Fault> {
     say("\nEvery step held.")
 }
 
-async fn activate(caller: &Caller, body: Value) -> Result<Value, Fault> {
+async fn activate(caller: &Caller, body: Value) -> Result<Value, CommandError> {
     caller.call(None, "/v1/did/activate", &body, 200).await
 }
 
-async fn log_in(caller: &Caller, activated: &Value) -> Result<Identity, Fault> {
+async fn log_in(caller: &Caller, activated: &Value) -> Result<Identity, CommandError> {
     let body = json!({
         "account_id": text(activated, "account_id")?,
         "login_secret": text(activated, "login_secret")?,
@@ -118,9 +118,9 @@ async fn log_in(caller: &Caller, activated: &Value) -> Result<Identity, Fault> {
     })
 }
 
-fn check_event(event: &ReceivedEvent, secret: &str, sent: &Value) -> Result<(), Fault> {
+fn check_event(event: &ReceivedEvent, secret: &str, sent: &Value) -> Result<(), CommandError> {
     let payload: Value = serde_json::from_slice(&event.body)
-        .map_err(|error| Fault::caused("the event is not JSON", error))?;
+        .map_err(|error| CommandError::caused("the event is not JSON", error))?;
     let header = |name| event.headers.find(name).ok().flatten().unwrap_or_default();
     say(&format!("   webhook-signature: {}", header("webhook-signature")))?;
     say(&indented(&payload))?;
@@ -129,12 +129,12 @@ fn check_event(event: &ReceivedEvent, secret: &str, sent: &Value) -> Result<(), 
     // age of the event.
     let seconds: i64 = header("webhook-timestamp")
         .parse()
-        .map_err(|error| Fault::caused("webhook-timestamp is not a number", error))?;
+        .map_err(|error| CommandError::caused("webhook-timestamp is not a number", error))?;
     let received_at = Timestamp::from_millis(seconds.saturating_mul(1000));
     let report =
         explain(ReceivedRequest { headers: &event.headers, body: &event.body }, &key, received_at);
     if let Some(detail) = report.detail {
-        return Err(Fault::new(format!("the event's signature is invalid: {detail}")));
+        return Err(CommandError::new(format!("the event's signature is invalid: {detail}")));
     }
     hold("the signature is valid for the whsec_ secret", true)?;
     hold(

@@ -11,20 +11,22 @@ use sealpost_node::{
     doctor::{self, Finding, Verdict},
 };
 
-use crate::{cli::DoctorArgs, fault::Fault, kek, logs, terminal};
+use crate::{cli::DoctorArgs, command_error::CommandError, kek, logs, terminal};
 
 /// Runs all checks and prints their results. Fails if at least one check failed.
-pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &DoctorArgs) -> Result<(), CommandError> {
     let findings = examine(args)?;
     print(args.json, &findings)?;
     match findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count() {
         0 => Ok(()),
-        1 => Err(Fault::new("1 check failed: fix the finding marked fail")),
-        failed => Err(Fault::new(format!("{failed} checks failed: fix the findings marked fail"))),
+        1 => Err(CommandError::new("1 check failed: fix the finding marked fail")),
+        failed => {
+            Err(CommandError::new(format!("{failed} checks failed: fix the findings marked fail")))
+        }
     }
 }
 
-fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Fault> {
+fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, CommandError> {
     let settings = Settings::try_from(&args.serve)?;
     // An error is ignored: if shares are missing, the check of the keys reports this.
     drop(kek::shares::read_for(settings.keys.provider.as_ref()));
@@ -36,7 +38,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Fault> {
     Ok(findings)
 }
 
-fn print(json: bool, findings: &[Finding]) -> Result<(), Fault> {
+fn print(json: bool, findings: &[Finding]) -> Result<(), CommandError> {
     let text = if json {
         let is_healthy = findings.iter().all(|finding| finding.verdict != Verdict::Fail);
         format!("{}\n", serde_json::json!({"healthy": is_healthy, "findings": findings}))

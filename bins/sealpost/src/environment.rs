@@ -10,7 +10,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 /// Returns the bytes of a variable; `None` if the variable is not set.
 pub(crate) fn bytes(name: &str) -> Option<Zeroizing<Vec<u8>>> {
@@ -33,8 +33,8 @@ pub(crate) fn this_program() -> io::Result<Command> {
 
 /// Returns the value of the variable `name` as text. Fails if the bytes are not UTF-8, because the command must not run
 /// without a secret that the user has set.
-pub(crate) fn text(name: &str, value: &[u8]) -> Result<Zeroizing<String>, Fault> {
+pub(crate) fn text(name: &str, value: &[u8]) -> Result<Zeroizing<String>, CommandError> {
     let text = str::from_utf8(value).map(|text| Zeroizing::new(text.to_owned()));
     let advice = |_invalid| format!("{name} is not in UTF-8: set it again as text, or unset it");
-    text.map_err(advice).map_err(Fault::usage)
+    text.map_err(advice).map_err(CommandError::usage)
 }

@@ -7,10 +7,10 @@ pub(crate) mod variable;
 use sealpost_node::keys;
 use zeroize::Zeroizing;
 
-use crate::{fault::Fault, terminal::print};
+use crate::{command_error::CommandError, terminal::print};
 
 /// Generates a key-encryption key and prints it as a line for a key file.
-pub(crate) fn print_new_line(version: u32) -> Result<(), Fault> {
+pub(crate) fn print_new_line(version: u32) -> Result<(), CommandError> {
     let line = keys::new_line(version)?;
     print(Zeroizing::new(format!("{}\n", line.as_str())).as_bytes())
 }

@@ -8,7 +8,7 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt, prelude::*};
 
 use self::output::LogOutput;
 pub(crate) use self::output::report_lost_lines;
-use crate::{fault::Fault, settings::LogFormat, spans::SpanLayer};
+use crate::{command_error::CommandError, settings::LogFormat, spans::SpanLayer};
 
 /// Starts the log for this process. `filter` does not apply to `spans`, which receives all finished spans. Fails if
 /// `filter` is invalid, or if the process already has a log.
@@ -16,7 +16,7 @@ pub(crate) fn start(
     filter: &str,
     format: LogFormat,
     spans: Option<SpanLayer>,
-) -> Result<(), Fault> {
+) -> Result<(), CommandError> {
     let filter = self::filter(filter)?;
     let mut layer = fmt::layer().with_writer(|| LogOutput);
     if !io::stderr().is_terminal() {
@@ -31,22 +31,22 @@ pub(crate) fn start(
         None => registry.with(lines).with(filter).try_init(),
         Some(spans) => registry.with(vec![spans, lines.with_filter(filter).boxed()]).try_init(),
     };
-    started.map_err(|error| Fault::caused("the log cannot start", error))
+    started.map_err(|error| CommandError::caused("the log cannot start", error))
 }
 
 /// Parses a log filter. Hides the start-up lines of actix, unless the filter mentions actix.
-pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
+pub(crate) fn filter(text: &str) -> Result<EnvFilter, CommandError> {
     let has_level = text.split(',').any(|item| item.parse::<LevelFilter>().is_ok());
     let is_target = |item: &str| has_level && item.contains("::");
     if let Some(item) = text.split(',').find(|item| !has_effect(item) && !is_target(item)) {
-        return Err(Fault::new(format!(
+        return Err(CommandError::new(format!(
             "--log is not a filter: {item:?} is neither a level nor TARGET=LEVEL: give error, warn, info, debug, trace or \
              off, or a list such as info,access=debug"
         )));
     }
     let parse = |text: &str| {
         EnvFilter::try_new(text).map_err(|error| {
-            Fault::caused(
+            CommandError::caused(
                 "--log is not a filter: give a level, or a list such as info,access=debug",
                 error,
             )

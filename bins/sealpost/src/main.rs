@@ -2,12 +2,12 @@
 
 mod admin;
 mod cli;
+mod command_error;
 mod console;
 mod database;
 mod demo;
 mod doctor;
 mod environment;
-mod fault;
 mod http;
 mod kek;
 mod logs;
@@ -27,8 +27,8 @@ use sealpost_node::protect_process_memory;
 
 use crate::{
     cli::{Command, ConsoleCommand, KekCommand, usage},
+    command_error::CommandError,
     database::{backup, migrate, moving, restore},
-    fault::Fault,
     serve::signals::outlive_file_size_limit,
 };
 
@@ -59,7 +59,9 @@ fn main() -> ExitCode {
         Command::Move(args) => moving::run(&args),
         Command::Restore(args) => restore::run(&args),
         Command::Serve(serve) => serve::run(&serve),
-        Command::Service(command) => sealpost_shell::run(command, env::var_os).map_err(Fault::from),
+        Command::Service(command) => {
+            sealpost_shell::run(command, env::var_os).map_err(CommandError::from)
+        }
         Command::Verify(verify) => receiver::verify(&verify),
         Command::VerifyProof(args) => proof::run(&args),
         Command::Witness(args) => witness::run(args),

@@ -6,12 +6,12 @@ use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
 use sealpost_receiver::escape_control;
 use sealpost_transparency::{
-    Accepted, CoseReceipt, Evidence, EvidenceFault, LogProof, Policy, ProvenEntry, Statement,
+    Accepted, CoseReceipt, Evidence, EvidenceError, LogProof, Policy, ProvenEntry, Statement,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{cli::VerifyProofArgs, fault::Fault, receiver::bounded, terminal};
+use crate::{cli::VerifyProofArgs, command_error::CommandError, receiver::bounded, terminal};
 
 /// The report on a valid proof.
 #[derive(Serialize)]
@@ -30,9 +30,9 @@ struct Report {
 }
 
 /// Verifies the proof and prints a report. Fails if the proof is invalid.
-pub(crate) fn run(args: &VerifyProofArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &VerifyProofArgs) -> Result<(), CommandError> {
     let policy = text("the policy", bounded::read_text("the policy", &args.policy, BYTES_MAX)?)?;
-    let policy = Policy::parse(&policy).map_err(Fault::usage)?;
+    let policy = Policy::parse(&policy).map_err(CommandError::usage)?;
     let proof = bounded::read_text("the proof", &args.proof, BYTES_MAX)?;
     let now_s = args.at.unwrap_or_else(|| SystemClock.now().as_seconds());
     let now_s = u64::try_from(now_s).unwrap_or(0);
@@ -46,12 +46,14 @@ pub(crate) fn run(args: &VerifyProofArgs) -> Result<(), Fault> {
             verify(&policy, &proof, now_s)
         }
     };
-    let report = report.map_err(|reason| Fault::new(format!("the proof is invalid: {reason}")))?;
+    let report =
+        report.map_err(|reason| CommandError::new(format!("the proof is invalid: {reason}")))?;
     terminal::print_report(&report, Report::text, args.json)
 }
 
 fn verify(policy: &Policy, proof: &str, now_s: u64) -> Result<Report, String> {
-    let proof = LogProof::parse(proof).map_err(|fault| Fault::of(&fault).to_string())?;
+    let proof =
+        LogProof::parse(proof).map_err(|fault| CommandError::caused_by(&fault).to_string())?;
     let statement = Statement::parse(&proof.extra);
     let statement = statement.ok_or("its extra data is no statement of a sealpost log")?;
     let accepted =
@@ -60,7 +62,7 @@ fn verify(policy: &Policy, proof: &str, now_s: u64) -> Result<Report, String> {
 }
 
 fn verify_evidence(policy: &Policy, text: &str, now_s: u64) -> Result<Report, String> {
-    let reason = |fault: EvidenceFault| Fault::of(&fault).to_string();
+    let reason = |fault: EvidenceError| CommandError::caused_by(&fault).to_string();
     let evidence = Evidence::parse(text).map_err(reason)?;
     let accepted = evidence.accept(policy, now_s).map_err(reason)?;
     let Some((ProvenEntry { statement, index, .. }, others)) = evidence.entries.split_first()
@@ -116,8 +118,8 @@ impl Report {
     }
 }
 
-fn text(role: &str, bytes: Vec<u8>) -> Result<String, Fault> {
-    String::from_utf8(bytes).map_err(|_invalid| Fault::usage(format!("{role} is not UTF-8")))
+fn text(role: &str, bytes: Vec<u8>) -> Result<String, CommandError> {
+    String::from_utf8(bytes).map_err(|_invalid| CommandError::usage(format!("{role} is not UTF-8")))
 }
 
 /// Maximum size of an input file in bytes. Large enough for a proof or a policy with a hundred witnesses.

@@ -8,9 +8,8 @@ use sealpost_node::{Node, NodeBuilder, Reloader, Settings, metrics, raise_file_l
 
 use self::signals::{Hangups, StopSignals};
 use crate::{
-    environment,
-    fault::Fault,
-    logs,
+    command_error::CommandError,
+    environment, logs,
     settings::{LogFormat, ServeArgs, WAIT},
     spans::SpanExporter,
     terminal::print,
@@ -19,7 +18,7 @@ use crate::{
 /// Serves until a stop signal arrives or a worker thread panics. Returns an error after a panic, so that a supervisor
 /// restarts the process. After the key provider has withdrawn the keys, executes this program again, which replaces all
 /// memory of the process.
-pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
     let spans = args.otlp_endpoint.as_deref().map(SpanExporter::start).transpose()?;
     logs::start(&args.log, args.log_format(), spans.as_ref().map(SpanExporter::layer))?;
     raise_file_limit();
@@ -57,7 +56,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         stop(node, &mut signals).await;
         spans.iter().for_each(SpanExporter::stop);
         match end {
-            End::Panic => Err(Fault::new("stopped because a worker thread or a server panicked")),
+            End::Panic => Err(CommandError::new("stopped because a worker thread or a server panicked")),
             End::KeysLost | End::Signal => Ok(()),
         }
     })
@@ -72,7 +71,7 @@ enum End {
 }
 
 /// Starts a node. SIGHUP makes the node reload the files that can change while it runs, such as the certificate.
-pub(crate) async fn start(builder: NodeBuilder) -> Result<Node, Fault> {
+pub(crate) async fn start(builder: NodeBuilder) -> Result<Node, CommandError> {
     // Installs the handler before the slow steps of the start, because an unhandled SIGHUP ends the process.
     let hangups = Hangups::listen()?;
     let node = builder.start().await?;
@@ -100,7 +99,7 @@ fn reload_on(mut hangups: Hangups, reloader: Reloader) {
 }
 
 /// Prints the listening addresses on standard output. Scripts wait for these lines.
-fn announce(node: &Node) -> Result<(), Fault> {
+fn announce(node: &Node) -> Result<(), CommandError> {
     let ops = node.ops_url().map(|url| format!("sealpost ops on {url}\n"));
     let lines =
         format!("sealpost listening on {}\n{}", node.listening_url(), ops.unwrap_or_default());
@@ -135,10 +134,10 @@ async fn failed(node: &Node) -> End {
 
 /// Replaces the running program by itself, with the same arguments. The new program waits for the key provider. Returns
 /// the failure if the program cannot be executed.
-fn start_again() -> Fault {
+fn start_again() -> CommandError {
     let error = environment::this_program().map(|mut program| program.env(WAIT, "true").exec());
     let error = error.unwrap_or_else(|error| error);
-    Fault::caused("the program cannot be executed again", error)
+    CommandError::caused("the program cannot be executed again", error)
 }
 
 /// Stops the node gracefully: API requests and webhook requests in progress can finish. Ends the process at once after

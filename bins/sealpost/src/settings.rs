@@ -32,7 +32,7 @@ use self::{
     values::http_url,
     webhooks::WebhookArgs,
 };
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 pub(crate) use self::{
     database::DatabaseArgs,
@@ -131,9 +131,9 @@ fn log_witness(text: &str) -> Result<LogWitness, String> {
 }
 
 impl TryFrom<&ServeArgs> for Settings {
-    type Error = Fault;
+    type Error = CommandError;
 
-    fn try_from(args: &ServeArgs) -> Result<Self, Fault> {
+    fn try_from(args: &ServeArgs) -> Result<Self, CommandError> {
         let ServeArgs {
             database,
             http,

@@ -10,7 +10,7 @@ mod fields;
 use tracing_subscriber::{Layer, Registry};
 
 #[cfg(not(feature = "otlp"))]
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 #[cfg(feature = "otlp")]
 pub(crate) use exporter::SpanExporter;
@@ -24,8 +24,8 @@ pub(crate) enum SpanExporter {}
 
 #[cfg(not(feature = "otlp"))]
 impl SpanExporter {
-    pub(crate) fn start(_endpoint: &str) -> Result<Self, Fault> {
-        Err(Fault::usage(
+    pub(crate) fn start(_endpoint: &str) -> Result<Self, CommandError> {
+        Err(CommandError::usage(
             "--otlp-endpoint: this build cannot export spans: use a published build, or build with --features otlp",
         ))
     }

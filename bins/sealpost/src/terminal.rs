@@ -7,7 +7,7 @@ use sealpost_shell::tolerate_closed_pipe;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 /// Returns true if the environment allows colours. See <https://no-color.org>.
 #[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
@@ -17,8 +17,8 @@ pub(crate) fn allows_colour() -> bool {
 }
 
 /// Prints the output of a command. A closed pipe is no error.
-pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Fault> {
-    tolerate_closed_pipe(sealpost_shell::print(text)).map_err(Fault::output)
+pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), CommandError> {
+    tolerate_closed_pipe(sealpost_shell::print(text)).map_err(CommandError::output)
 }
 
 /// Prints a report as one JSON object, or as the text that the function `text` returns.
@@ -26,24 +26,28 @@ pub(crate) fn print_report<R: Serialize>(
     report: &R,
     text: fn(&R) -> String,
     as_json: bool,
-) -> Result<(), Fault> {
+) -> Result<(), CommandError> {
     if !as_json {
         return print(text(report));
     }
     let object = serde_json::to_string(report);
-    let object = object.map_err(|error| Fault::caused("the report cannot be serialised", error))?;
+    let object =
+        object.map_err(|error| CommandError::caused("the report cannot be serialised", error))?;
     print(format!("{}\n", escape_json(&object)))
 }
 
 /// Reads a line of at most `length_max` bytes from standard input, with its line end. `what` names the secret in the
 /// error.
-pub(crate) fn read_secret_line(what: &str, length_max: usize) -> Result<Zeroizing<String>, Fault> {
+pub(crate) fn read_secret_line(
+    what: &str,
+    length_max: usize,
+) -> Result<Zeroizing<String>, CommandError> {
     // Reserves the full capacity at once, because a reallocation would leave a copy of the secret in memory.
     let mut line = Zeroizing::new(String::with_capacity(length_max));
     let limit = u64::try_from(length_max).unwrap_or(u64::MAX);
     let read = io::stdin().lock().take(limit).read_line(&mut line);
     read.map_err(|error| {
-        Fault::caused(format!("{what} cannot be read from standard input"), error)
+        CommandError::caused(format!("{what} cannot be read from standard input"), error)
     })?;
     Ok(line)
 }

@@ -3,11 +3,11 @@
 use sealpost_node::Witness;
 
 use crate::{
-    cli::WitnessArgs, fault::Fault, logs, serve::signals::StopSignals, settings::LogFormat,
-    terminal,
+    cli::WitnessArgs, command_error::CommandError, logs, serve::signals::StopSignals,
+    settings::LogFormat, terminal,
 };
 
-pub(crate) fn run(args: WitnessArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: WitnessArgs) -> Result<(), CommandError> {
     let WitnessArgs { name, folder, listen, logs } = args;
     logs::start("warn", LogFormat::Text, None)?;
     let witness = Witness::bind(&name, &folder, listen, logs)?;

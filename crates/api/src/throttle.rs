@@ -208,8 +208,9 @@ mod tests {
     #[test]
     fn a_higher_cost_is_admitted_less_often() {
         let (throttle, at) = (Throttle::new(9), clock());
-        let admitted =
-            |client, cost| (0..20).filter(|_| throttle.admit_one(client, cost, at(0)).is_ok()).count();
+        let admitted = |client, cost| {
+            (0..20).filter(|_| throttle.admit_one(client, cost, at(0)).is_ok()).count()
+        };
         assert_eq!(admitted(1, 4), 2);
         assert_eq!(admitted(1, 1), 1, "the rest is left for lower costs");
         assert_eq!(admitted(2, 10), 1, "a cost over the limit is admitted once");

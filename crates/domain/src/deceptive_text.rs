@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 /// The reason why a text is not a valid label or description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TextFault {
+pub enum TextError {
     /// The text contains a control character.
     #[error("must not contain control characters")]
     ControlCharacter,
@@ -24,14 +24,14 @@ pub enum TextFault {
 }
 
 /// Fails if the text contains a control character.
-pub(crate) fn refuse_control(text: &str) -> Result<(), TextFault> {
-    if text.chars().any(char::is_control) { Err(TextFault::ControlCharacter) } else { Ok(()) }
+pub(crate) fn refuse_control(text: &str) -> Result<(), TextError> {
+    if text.chars().any(char::is_control) { Err(TextError::ControlCharacter) } else { Ok(()) }
 }
 
 /// Fails if a character changes the direction of the text around it, such as U+202E, or starts a new line.
-pub(crate) fn refuse_reordering(text: &str) -> Result<(), TextFault> {
+pub(crate) fn refuse_reordering(text: &str) -> Result<(), TextError> {
     let found = text.chars().find(|character| is_in(&REORDERING, *character));
-    found.map_or(Ok(()), |character| Err(TextFault::Reordering(character)))
+    found.map_or(Ok(()), |character| Err(TextError::Reordering(character)))
 }
 
 /// Checks a text that can have several lines, such as an operator's reason. Refuses a text that could deceive its
@@ -40,14 +40,14 @@ pub(crate) fn refuse_reordering(text: &str) -> Result<(), TextFault> {
 /// - with a control character other than tab and line break
 /// - with a character that changes the direction of text
 /// - without a visible character
-pub fn refuse_deceptive(text: &str) -> Result<(), TextFault> {
+pub fn refuse_deceptive(text: &str) -> Result<(), TextError> {
     let is_refused = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
     if text.chars().any(is_refused) {
-        return Err(TextFault::ControlCharacter);
+        return Err(TextError::ControlCharacter);
     }
     refuse_reordering(text)?;
     if text.chars().all(|c| c.is_whitespace() || is_invisible(c)) {
-        return Err(TextFault::NothingVisible);
+        return Err(TextError::NothingVisible);
     }
     Ok(())
 }
@@ -193,12 +193,12 @@ mod tests {
             assert_eq!(refuse_deceptive(text), Ok(()), "{text:?}");
         }
         for text in ["", " \n\t", "\u{200b}", " \u{2060}\u{e0020} ", "\u{a0}"] {
-            assert_eq!(refuse_deceptive(text), Err(TextFault::NothingVisible), "{text:?}");
+            assert_eq!(refuse_deceptive(text), Err(TextError::NothingVisible), "{text:?}");
         }
         for text in ["a\0", "a\u{1b}[2J", "a\u{85}", "\u{7}"] {
-            assert_eq!(refuse_deceptive(text), Err(TextFault::ControlCharacter), "{text:?}");
+            assert_eq!(refuse_deceptive(text), Err(TextError::ControlCharacter), "{text:?}");
         }
-        assert_eq!(refuse_deceptive("a\u{202e}b"), Err(TextFault::Reordering('\u{202e}')));
+        assert_eq!(refuse_deceptive("a\u{202e}b"), Err(TextError::Reordering('\u{202e}')));
     }
 
     #[test]

@@ -10,4 +10,4 @@ pub(crate) mod refusal;
 /// follows the name of the value: for example `must have 3 to 32 characters`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct FormatFault(pub(crate) &'static str);
+pub struct FormatError(pub(crate) &'static str);

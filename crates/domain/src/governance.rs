@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    AccountId, ApiKeyId, BadgeId, DecisionId, EnvelopeId, FormatFault, RequestId, Timestamp,
+    AccountId, ApiKeyId, BadgeId, DecisionId, EnvelopeId, FormatError, RequestId, Timestamp,
     WebhookId, named_enum::named_enum,
 };
 
@@ -94,7 +94,7 @@ pub struct PartnerId(String);
 
 impl PartnerId {
     /// Parses the name of a partner.
-    pub fn parse(text: &str) -> Result<Self, FormatFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
         let plain = |c: char| c.is_ascii_alphanumeric();
         let allowed = |c: char| plain(c) || matches!(c, '.' | '-' | '_');
         let fits = (1..=64).contains(&text.len()) && text.starts_with(plain);
@@ -125,7 +125,7 @@ impl GovernanceStanding {
     }
 }
 
-const PARTNER_FAULT: FormatFault = FormatFault(
+const PARTNER_FAULT: FormatError = FormatError(
     "must have 1 to 64 of A-Z, a-z, 0-9, ., - and _, start with a letter or a digit, and not start like an id, such as \
      ak_ or acct_",
 );

@@ -19,8 +19,8 @@ mod webhooks;
 
 pub use activity::{Activity, ActivityActor, ActivityKind, RequestSource, UserAgent};
 pub use badges::{assessment::*, badge::*, circuit::*, score::*};
-pub use deceptive_text::{TextFault, refuse_deceptive};
-pub use errors::{FormatFault, causes::*, code::*, detail::*, refusal::*};
+pub use deceptive_text::{TextError, refuse_deceptive};
+pub use errors::{FormatError, causes::*, code::*, detail::*, refusal::*};
 pub use governance::*;
 pub use identity::{
     account::*, api_token::*, did::*, handle::*, id::*, id_kind::*, key::*, reserved_handles::*,

@@ -6,7 +6,7 @@ use chrono::{DateTime, SecondsFormat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::FormatFault;
+use crate::FormatError;
 
 /// An instant in UTC, in milliseconds since the Unix epoch. As text: ISO 8601 with milliseconds and `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
@@ -67,11 +67,11 @@ impl Timestamp {
 }
 
 impl FromStr for Timestamp {
-    type Err = FormatFault;
+    type Err = FormatError;
 
     /// Parses ISO 8601 with an offset from UTC. A date without time means the start of that day in UTC. Refuses an
     /// instant that has no text form in UTC.
-    fn from_str(text: &str) -> Result<Self, FormatFault> {
+    fn from_str(text: &str) -> Result<Self, FormatError> {
         let day = || DateTime::parse_from_rfc3339(&format!("{text}T00:00:00Z"));
         let instant = DateTime::parse_from_rfc3339(text).or_else(|_no_instant| day());
         let millis = instant.map_err(|_neither| FAULT)?.timestamp_millis();
@@ -109,8 +109,8 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-const FAULT: FormatFault =
-    FormatFault("must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31");
+const FAULT: FormatError =
+    FormatError("must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31");
 const DAY_MS: i64 = 86_400_000;
 /// The first instant with a text form: 0000-01-01T00:00:00.000Z.
 const FIRST_MS: i64 = -62_167_219_200_000;

@@ -5,7 +5,7 @@
 //! ```
 //! let name: sealpost_kek::ProviderName = "exec:/usr/local/bin/sealpost-kek".parse()?;
 //! assert_eq!(name.to_string(), "exec:/usr/local/bin/sealpost-kek");
-//! # Ok::<(), sealpost_kek::NameFault>(())
+//! # Ok::<(), sealpost_kek::NameError>(())
 //! ```
 
 mod aws_kms;
@@ -17,7 +17,7 @@ pub mod quorum;
 mod sigv4;
 mod vault;
 
-pub use name::{NameFault, ProviderName};
+pub use name::{NameError, ProviderName};
 use zeroize::Zeroizing;
 
 /// Copies the bytes of a key-encryption key. `None` if `bytes` has another length than 32.

@@ -39,7 +39,7 @@ pub enum ProviderName {
 
 /// The reason why a setting does not name a key provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NameFault {
+pub enum NameError {
     /// The text after `aws-kms:` is not an ARN of a key, or a parameter is missing or unknown.
     #[error(
         "give aws-kms:ARN?credentials_file=FILE, with the ARN of a key: arn:aws:kms:REGION:ACCOUNT:key/ID"
@@ -89,9 +89,9 @@ impl ProviderName {
 }
 
 impl FromStr for ProviderName {
-    type Err = NameFault;
+    type Err = NameError;
 
-    fn from_str(text: &str) -> Result<Self, NameFault> {
+    fn from_str(text: &str) -> Result<Self, NameError> {
         match text.split_once(':') {
             Some(("aws-kms", rest)) => parse_aws_kms(rest),
             // The command is split at white space and started without a shell, so an argument cannot contain a space.
@@ -99,24 +99,24 @@ impl FromStr for ProviderName {
                 let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
                 match words.first() {
                     Some(program) if program.starts_with('/') => Ok(Self::Exec(words)),
-                    Some(_) | None => Err(NameFault::Command),
+                    Some(_) | None => Err(NameError::Command),
                 }
             }
             Some(("pkcs11", rest)) => parse_pkcs11(rest),
             Some(("quorum", id)) => match id.parse() {
                 Ok(id) => Ok(Self::Quorum(Quorum::new(id))),
-                Err(_invalid) => Err(NameFault::Quorum),
+                Err(_invalid) => Err(NameError::Quorum),
             },
             Some(("vault", rest)) => parse_vault(rest),
             // Only the name: the rest can be a URL with a password.
-            Some((name, _)) => Err(NameFault::Unknown(name.to_owned())),
-            None => Err(NameFault::Unknown(text.to_owned())),
+            Some((name, _)) => Err(NameError::Unknown(name.to_owned())),
+            None => Err(NameError::Unknown(text.to_owned())),
         }
     }
 }
 
-fn parse_aws_kms(text: &str) -> Result<ProviderName, NameFault> {
-    let (key, query) = text.split_once('?').ok_or(NameFault::AwsKms)?;
+fn parse_aws_kms(text: &str) -> Result<ProviderName, NameError> {
+    let (key, query) = text.split_once('?').ok_or(NameError::AwsKms)?;
     let parts: Vec<_> = key.split(':').collect();
     let region = match parts.as_slice() {
         ["arn", _, "kms", region, account, resource]
@@ -124,37 +124,37 @@ fn parse_aws_kms(text: &str) -> Result<ProviderName, NameFault> {
         {
             (*region).to_owned()
         }
-        _ => return Err(NameFault::AwsKms),
+        _ => return Err(NameError::AwsKms),
     };
     let names = ["credentials_file", "ca_file", "endpoint"];
     let [credentials_file, ca_file, endpoint] =
-        parameters(query, names).ok_or(NameFault::AwsKms)?;
+        parameters(query, names).ok_or(NameError::AwsKms)?;
     let credentials_file = PathBuf::from(credentials_file.unwrap_or_default());
     let ca_file = ca_file.map(PathBuf::from);
     let endpoint = endpoint.map(|text| secure_url(&text)).transpose()?;
     if credentials_file.as_os_str().is_empty() {
-        return Err(NameFault::AwsKms);
+        return Err(NameError::AwsKms);
     }
     let (key, endpoint) = (key.to_owned(), endpoint.as_ref().map(address_of));
     Ok(ProviderName::AwsKms { key, region, endpoint, credentials_file, ca_file })
 }
 
-fn parse_pkcs11(text: &str) -> Result<ProviderName, NameFault> {
-    let (library, query) = text.split_once('?').ok_or(NameFault::Pkcs11)?;
-    let values = parameters(query, ["token", "key", "pin_file"]).ok_or(NameFault::Pkcs11)?;
+fn parse_pkcs11(text: &str) -> Result<ProviderName, NameError> {
+    let (library, query) = text.split_once('?').ok_or(NameError::Pkcs11)?;
+    let values = parameters(query, ["token", "key", "pin_file"]).ok_or(NameError::Pkcs11)?;
     let [token, key, pin_file] = values.map(Option::unwrap_or_default);
     if !library.starts_with('/') || token.is_empty() || key.is_empty() || pin_file.is_empty() {
-        return Err(NameFault::Pkcs11);
+        return Err(NameError::Pkcs11);
     }
     let (library, pin_file) = (PathBuf::from(library), PathBuf::from(pin_file));
     Ok(ProviderName::Pkcs11(Pkcs11 { library, token, key, pin_file }))
 }
 
-fn parse_vault(text: &str) -> Result<ProviderName, NameFault> {
+fn parse_vault(text: &str) -> Result<ProviderName, NameError> {
     let url = secure_url(text)?;
     let query = url.query().unwrap_or_default();
     let [token_file, ca_file] =
-        parameters(query, ["token_file", "ca_file"]).ok_or(NameFault::Vault)?;
+        parameters(query, ["token_file", "ca_file"]).ok_or(NameError::Vault)?;
     let token_file = PathBuf::from(token_file.unwrap_or_default());
     match url.path().trim_matches('/').rsplit_once('/') {
         Some((mount, key)) if !key.is_empty() && !token_file.as_os_str().is_empty() => {
@@ -162,7 +162,7 @@ fn parse_vault(text: &str) -> Result<ProviderName, NameFault> {
             let (address, mount, key) = (address_of(&url), mount.to_owned(), key.to_owned());
             Ok(ProviderName::Vault(Vault { service, address, mount, key, token_file }))
         }
-        Some(_) | None => Err(NameFault::Vault),
+        Some(_) | None => Err(NameError::Vault),
     }
 }
 
@@ -176,18 +176,18 @@ fn parameters<const N: usize>(query: &str, names: [&str; N]) -> Option<[Option<S
     Some(values)
 }
 
-fn secure_url(text: &str) -> Result<Url, NameFault> {
-    let url = Url::parse(text).ok().ok_or(NameFault::Insecure)?;
+fn secure_url(text: &str) -> Result<Url, NameError> {
+    let url = Url::parse(text).ok().ok_or(NameError::Insecure)?;
     let is_loopback = match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),
         Some(url::Host::Domain(name)) => name == "localhost",
-        None => return Err(NameFault::Insecure),
+        None => return Err(NameError::Insecure),
     };
     match url.scheme() {
         "https" => Ok(url),
         "http" if is_loopback => Ok(url),
-        _ => Err(NameFault::Insecure),
+        _ => Err(NameError::Insecure),
     }
 }
 

@@ -31,14 +31,14 @@ pub struct Pkcs11 {
 }
 
 /// The reason why a call of the PKCS #11 library failed.
-enum Fault {
+enum Pkcs11Error {
     Module(Error),
     Refused(String),
     Unreachable(String),
     Wallet(WalletError),
 }
 
-impl From<Error> for Fault {
+impl From<Error> for Pkcs11Error {
     fn from(error: Error) -> Self {
         Self::Module(error)
     }
@@ -49,7 +49,7 @@ impl Pkcs11 {
     /// call sees changes of the module, such as a new key.
     fn with_key<T>(
         &self,
-        operation: impl FnOnce(&Session, ObjectHandle) -> Result<T, Fault>,
+        operation: impl FnOnce(&Session, ObjectHandle) -> Result<T, Pkcs11Error>,
     ) -> Result<T, ProviderError> {
         // A process cannot initialize a library again before the library is finalized. Calls therefore run one at a
         // time.
@@ -64,23 +64,23 @@ impl Pkcs11 {
         call().map_err(|fault| self.error(fault))
     }
 
-    fn log_in(&self, module: &Module) -> Result<Session, Fault> {
+    fn log_in(&self, module: &Module) -> Result<Session, Pkcs11Error> {
         for slot in module.get_slots_with_initialized_token()? {
             if module.get_token_info(slot)?.label().trim_end() == self.token {
                 let session = module.open_ro_session(slot)?;
                 let pin = fs::read_to_string(&self.pin_file).map(Zeroizing::new);
                 let pin = pin.map_err(|error| {
                     let file = self.pin_file.display();
-                    Fault::Unreachable(format!("the file {file} cannot be read: {error}"))
+                    Pkcs11Error::Unreachable(format!("the file {file} cannot be read: {error}"))
                 })?;
                 session.login(UserType::User, Some(&AuthPin::from(pin.trim())))?;
                 return Ok(session);
             }
         }
-        Err(Fault::Unreachable(format!("the library has no token {:?}", self.token)))
+        Err(Pkcs11Error::Unreachable(format!("the library has no token {:?}", self.token)))
     }
 
-    fn find_key(&self, session: &Session) -> Result<ObjectHandle, Fault> {
+    fn find_key(&self, session: &Session) -> Result<ObjectHandle, Pkcs11Error> {
         let found = session.find_objects(&[
             Attribute::Class(ObjectClass::SECRET_KEY),
             Attribute::KeyType(KeyType::AES),
@@ -88,24 +88,28 @@ impl Pkcs11 {
         ])?;
         match *found.as_slice() {
             [key] => Ok(key),
-            [] => Err(Fault::Refused(format!("the token has no AES key {:?}", self.key))),
-            _ => Err(Fault::Refused(format!("the token has several AES keys {:?}", self.key))),
+            [] => Err(Pkcs11Error::Refused(format!("the token has no AES key {:?}", self.key))),
+            _ => {
+                Err(Pkcs11Error::Refused(format!("the token has several AES keys {:?}", self.key)))
+            }
         }
     }
 
-    fn error(&self, fault: Fault) -> ProviderError {
+    fn error(&self, fault: Pkcs11Error) -> ProviderError {
         let of = |problem: &str| format!("{}: {problem}", self.describe());
         match fault {
-            Fault::Module(Error::Pkcs11(value, function)) if is_refusal(value) => {
+            Pkcs11Error::Module(Error::Pkcs11(value, function)) if is_refusal(value) => {
                 ProviderError::Refused { reason: of(&format!("{function:?}: {value:?}")) }
             }
-            Fault::Module(Error::Pkcs11(value, function)) => {
+            Pkcs11Error::Module(Error::Pkcs11(value, function)) => {
                 ProviderError::Unreachable { reason: of(&format!("{function:?}: {value:?}")) }
             }
-            Fault::Module(error) => ProviderError::Unreachable { reason: of(&error.to_string()) },
-            Fault::Refused(reason) => ProviderError::Refused { reason: of(&reason) },
-            Fault::Unreachable(reason) => ProviderError::Unreachable { reason: of(&reason) },
-            Fault::Wallet(error) => error.into(),
+            Pkcs11Error::Module(error) => {
+                ProviderError::Unreachable { reason: of(&error.to_string()) }
+            }
+            Pkcs11Error::Refused(reason) => ProviderError::Refused { reason: of(&reason) },
+            Pkcs11Error::Unreachable(reason) => ProviderError::Unreachable { reason: of(&reason) },
+            Pkcs11Error::Wallet(error) => error.into(),
         }
     }
 }
@@ -133,7 +137,7 @@ impl KekProvider for Pkcs11 {
     /// Encrypts the key with AES-GCM. Returns the nonce, followed by the ciphertext and the tag.
     fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
         self.with_key(|session, object| {
-            let mut nonce: [u8; NONCE_LEN] = random().map_err(Fault::Wallet)?;
+            let mut nonce: [u8; NONCE_LEN] = random().map_err(Pkcs11Error::Wallet)?;
             // Some modules write a nonce of their own into `nonce`. The nonce is therefore read after the encryption.
             let encrypted = {
                 let parameters = GcmParams::new(&mut nonce, ASSOCIATED_DATA, TAG_BITS.into())?;
@@ -145,7 +149,8 @@ impl KekProvider for Pkcs11 {
 
     fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
         self.with_key(|session, object| {
-            let invalid = || Fault::Refused("the wrapped key is not from this provider".to_owned());
+            let invalid =
+                || Pkcs11Error::Refused("the wrapped key is not from this provider".to_owned());
             let (nonce, encrypted) = wrapped.split_first_chunk().ok_or_else(invalid)?;
             let mut nonce: [u8; NONCE_LEN] = *nonce;
             let parameters = GcmParams::new(&mut nonce, ASSOCIATED_DATA, TAG_BITS.into())?;

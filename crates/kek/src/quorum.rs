@@ -54,7 +54,7 @@ pub struct Progress {
 
 /// The reason why a share of a split key is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ShareFault {
+pub enum ShareError {
     /// The text is malformed, or its checksum or its threshold is wrong.
     #[error("the share is incomplete or mistyped: give all of it, from ks_ to its end")]
     Mistyped,
@@ -90,11 +90,11 @@ impl Quorum {
     /// Adds a share, and returns the number of shares so far. Computes the key as soon as a combination of the shares
     /// gives the key. A repeated share is counted once. Shares after the computation are ignored.
     ///
-    /// Fails with [`ShareFault::Other`] if the share belongs to another quorum. Fails with [`ShareFault::Forged`] if
+    /// Fails with [`ShareError::Other`] if the share belongs to another quorum. Fails with [`ShareError::Forged`] if
     /// there are enough shares but no combination gives the key; further genuine shares can still give the key.
-    pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
+    pub fn add(&self, share: Share) -> Result<Progress, ShareError> {
         if share.quorum != self.id {
-            return Err(ShareFault::Other(share.quorum));
+            return Err(ShareError::Other(share.quorum));
         }
         let needed = usize::from(share.threshold);
         let mut state = self.state.lock();
@@ -113,7 +113,7 @@ impl Quorum {
         }
         shares.push(share);
         let given = shares.len();
-        if given < needed { Ok(Progress { given, needed }) } else { Err(ShareFault::Forged) }
+        if given < needed { Ok(Progress { given, needed }) } else { Err(ShareError::Forged) }
     }
 
     /// Returns true if enough shares were added, so that the key is known.
@@ -211,23 +211,23 @@ impl Share {
 }
 
 impl FromStr for Share {
-    type Err = ShareFault;
+    type Err = ShareError;
 
-    fn from_str(text: &str) -> Result<Self, ShareFault> {
-        let digits = text.trim().strip_prefix(PREFIX).ok_or(ShareFault::Mistyped)?;
+    fn from_str(text: &str) -> Result<Self, ShareError> {
+        let digits = text.trim().strip_prefix(PREFIX).ok_or(ShareError::Mistyped)?;
         // Decodes into a buffer of the final size. A vector that grows leaves a part of the share in freed memory.
         let mut bytes = Zeroizing::new([0; SHARE_LEN]);
         hex::decode_to_slice(digits, bytes.as_mut_slice())
-            .map_err(|_invalid| ShareFault::Mistyped)?;
-        let (content, sum) = bytes.split_last_chunk().ok_or(ShareFault::Mistyped)?;
+            .map_err(|_invalid| ShareError::Mistyped)?;
+        let (content, sum) = bytes.split_last_chunk().ok_or(ShareError::Mistyped)?;
         if *sum != hash_start::<SUM_LEN>(&[content]) {
-            return Err(ShareFault::Mistyped);
+            return Err(ShareError::Mistyped);
         }
-        let (threshold, rest) = content.split_first().ok_or(ShareFault::Mistyped)?;
+        let (threshold, rest) = content.split_first().ok_or(ShareError::Mistyped)?;
         if *threshold == 0 {
-            return Err(ShareFault::Mistyped);
+            return Err(ShareError::Mistyped);
         }
-        let (id, point) = rest.split_first_chunk().ok_or(ShareFault::Mistyped)?;
+        let (id, point) = rest.split_first_chunk().ok_or(ShareError::Mistyped)?;
         let point = Zeroizing::new(point.to_vec());
         Ok(Self { quorum: QuorumId(*id), threshold: *threshold, point })
     }
@@ -319,7 +319,7 @@ mod tests {
             let mut typed = text.to_string();
             let other = if character == '7' { "8" } else { "7" };
             typed.replace_range(position..=position, other);
-            assert_eq!(typed.parse::<Share>().unwrap_err(), ShareFault::Mistyped, "{typed}");
+            assert_eq!(typed.parse::<Share>().unwrap_err(), ShareError::Mistyped, "{typed}");
         }
         let (_, digits) = text.split_at(PREFIX.len() + 20);
         assert!(!format!("{read:?}").contains(digits.get(..10).unwrap()));
@@ -329,9 +329,9 @@ mod tests {
     fn shares_of_another_key_and_without_a_threshold_are_rejected() {
         let (id, shares) = split(2, 2).unwrap();
         let (other, others) = split(2, 2).unwrap();
-        assert_eq!(Quorum::new(id).add(others[0].clone()), Err(ShareFault::Other(other)));
+        assert_eq!(Quorum::new(id).add(others[0].clone()), Err(ShareError::Other(other)));
         let of_none = Share { threshold: 0, ..shares[0].clone() };
-        assert_eq!(of_none.to_text().parse::<Share>().unwrap_err(), ShareFault::Mistyped);
+        assert_eq!(of_none.to_text().parse::<Share>().unwrap_err(), ShareError::Mistyped);
     }
 
     #[test]
@@ -347,8 +347,8 @@ mod tests {
         let of_two = Share { threshold: 2, ..forged(0) };
         assert_eq!(quorum.add(of_two), Ok(Progress { given: 1, needed: 2 }));
         for (share, index) in [(&shares[0], 25), (&shares[3], 26)] {
-            assert_eq!(quorum.add(share.clone()), Err(ShareFault::Forged));
-            assert_eq!(quorum.add(forged(index)), Err(ShareFault::Forged));
+            assert_eq!(quorum.add(share.clone()), Err(ShareError::Forged));
+            assert_eq!(quorum.add(forged(index)), Err(ShareError::Forged));
         }
         let complete = Progress { given: 3, needed: 3 };
         assert_eq!(quorum.add(shares[1].clone()), Ok(complete));

@@ -21,8 +21,8 @@ pub fn reached_thresholds(
     let mut reached = Vec::new();
     for (window, span) in [(ThresholdWindow::Day, Span::Day), (ThresholdWindow::Month, Span::Month)]
     {
-        let (limit_before, window_before) = of_window(window, before);
-        let (limit, counted) = of_window(window, after);
+        let (limit_before, window_before) = window_use(window, before);
+        let (limit, counted) = window_use(window, after);
         if limit == limit_before && counted == window_before {
             continue;
         }
@@ -50,7 +50,7 @@ pub fn reached_thresholds(
     reached
 }
 
-fn of_window(window: ThresholdWindow, (terms, usage): (&Terms, &Usage)) -> (u32, WindowUse) {
+fn window_use(window: ThresholdWindow, (terms, usage): (&Terms, &Usage)) -> (u32, WindowUse) {
     match window {
         ThresholdWindow::Day => (terms.per_day, usage.day),
         ThresholdWindow::Month => (terms.per_month, usage.month),

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 use crate::{
-    fault::ToolFault,
+    error::ToolError,
     identity::{ActingIdentity, Identities, IdentityStore},
     tool::ToolName,
     tools::{identities, messages, sent, waiting},
@@ -70,15 +70,15 @@ impl Agent {
         tool: ToolName,
         args: JsonObject,
         cancelled: &CancellationToken,
-    ) -> Result<CallToolResult, ToolFault> {
+    ) -> Result<CallToolResult, ToolError> {
         let known = &self.0.identities;
         if tool == ToolName::Activate {
             return identities::activate(known, parse(args)?).await;
         }
-        let acting = known.acting().await.ok_or(ToolFault::NoIdentity)?;
+        let acting = known.acting().await.ok_or(ToolError::NoIdentity)?;
         let client = &acting.client;
         match tool {
-            ToolName::Activate => Err(ToolFault::NoIdentity),
+            ToolName::Activate => Err(ToolError::NoIdentity),
             ToolName::FindIdentity => identities::find(client, parse(args)?).await,
             ToolName::GetReceipt => sent::receipt(client, parse(args)?).await,
             ToolName::ListSent => sent::list(client, parse(args)?).await,
@@ -141,7 +141,7 @@ impl ServerHandler for Agent {
 
 /// Parses the arguments of a call. Treats a null argument as absent, and accepts a whole number with a fraction of
 /// zero, such as 2.0, as an integer.
-fn parse<T: DeserializeOwned>(mut args: JsonObject) -> Result<T, ToolFault> {
+fn parse<T: DeserializeOwned>(mut args: JsonObject) -> Result<T, ToolError> {
     args.retain(|_, value| !value.is_null());
     for value in args.values_mut().filter(|value| value.is_f64()) {
         // `to_string` writes a whole number without a fraction, so only whole numbers parse as `u64`.
@@ -150,7 +150,7 @@ fn parse<T: DeserializeOwned>(mut args: JsonObject) -> Result<T, ToolFault> {
             *value = whole.into();
         }
     }
-    serde_json::from_value(args.into()).map_err(|error| ToolFault::Arguments(error.to_string()))
+    serde_json::from_value(args.into()).map_err(|error| ToolError::Arguments(error.to_string()))
 }
 
 /// The instructions that a client passes to its model.

@@ -10,7 +10,7 @@
 //! | no tool is destructive | no tool revokes, deletes or closes anything |
 
 mod agent;
-mod fault;
+mod error;
 mod http;
 mod identity;
 mod output;

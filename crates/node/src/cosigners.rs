@@ -35,7 +35,7 @@ struct AskedWitness {
 
 /// The reason why a cosignature is missing.
 #[derive(Debug, Error)]
-enum CosignFault {
+enum CosignError {
     #[error(
         "the witness has cosigned {cosigned} entries, but the log has {size}: the database is older than the log"
     )]
@@ -57,7 +57,7 @@ pub(crate) fn start(
     witnesses: Vec<LogWitness>,
     sealpost: Arc<Sealpost>,
 ) -> io::Result<PeriodicThread> {
-    let mut witnesses = AskedWitness::of_all(witnesses);
+    let mut witnesses = AskedWitness::all(witnesses);
     let client: Agent = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -91,13 +91,13 @@ fn collect(
     client: &Agent,
     witnesses: &mut [AskedWitness],
     sealpost: &Sealpost,
-) -> Result<(), CosignFault> {
+) -> Result<(), CosignError> {
     let expected = witnesses.iter().filter(|witness| !witness.has_failed);
     let keys: Vec<_> = expected.flat_map(|witness| &witness.keys).collect();
     let unwitnessed = sealpost.transparency_log.unwitnessed_checkpoint(&keys)?;
     let Some(note) = unwitnessed else { return Ok(()) };
-    let note = Note::parse(&note).map_err(|_fault| CosignFault::Log)?;
-    let checkpoint = Checkpoint::parse(note.text()).map_err(|_fault| CosignFault::Log)?;
+    let note = Note::parse(&note).map_err(|_fault| CosignError::Log)?;
+    let checkpoint = Checkpoint::parse(note.text()).map_err(|_fault| CosignError::Log)?;
     let mut cosigned = note.clone();
     let mut awaited = witnesses.iter().filter(|witness| !witness.has_failed).count();
     thread::scope(|scope| {
@@ -130,7 +130,7 @@ fn collect(
 
 impl AskedWitness {
     /// Merges the keys of each URL, so that each witness is asked once.
-    fn of_all(witnesses: Vec<LogWitness>) -> Vec<Self> {
+    fn all(witnesses: Vec<LogWitness>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for LogWitness { key, url } in witnesses {
             match all.iter_mut().find(|witness| witness.url == url) {
@@ -174,7 +174,7 @@ impl AskedWitness {
         sealpost: &Sealpost,
         (checkpoint, size): (&Note, u64),
         cosignatures: &mut Vec<SignatureLine>,
-    ) -> Result<(), CosignFault> {
+    ) -> Result<(), CosignError> {
         let (mut status, mut body) = self.request(client, sealpost, checkpoint, size)?;
         // A conflict response with a size means that the witness has cosigned a checkpoint of this size. Without a
         // size, the witness has cosigned another tree of the same size, and a second request would fail too.
@@ -182,13 +182,13 @@ impl AskedWitness {
             && let Ok(cosigned) = body.trim().parse()
         {
             if cosigned > size {
-                return Err(CosignFault::Ahead { cosigned, size });
+                return Err(CosignError::Ahead { cosigned, size });
             }
             self.size = cosigned;
             (status, body) = self.request(client, sealpost, checkpoint, size)?;
         }
         if status != OK {
-            return Err(CosignFault::Status { status, body });
+            return Err(CosignError::Status { status, body });
         }
         self.size = size;
         let lines: Vec<_> = body.lines().filter_map(SignatureLine::parse).collect();
@@ -202,7 +202,7 @@ impl AskedWitness {
                 cosignatures.push(line.clone());
             } else {
                 let (name, kind) = (key.name().to_owned(), key.signature_type());
-                missing = Err(CosignFault::NoCosignature { name, kind });
+                missing = Err(CosignError::NoCosignature { name, kind });
             }
         }
         missing
@@ -214,7 +214,7 @@ impl AskedWitness {
         sealpost: &Sealpost,
         checkpoint: &Note,
         size: u64,
-    ) -> Result<(u16, String), CosignFault> {
+    ) -> Result<(u16, String), CosignError> {
         let old_size = self.size.min(size);
         let proof = sealpost.transparency_log.consistency(old_size, size)?;
         let body = AddCheckpoint { old_size, proof, checkpoint: checkpoint.clone() }.to_string();

@@ -38,11 +38,11 @@ impl NodeError {
         message: impl Into<String>,
         cause: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
-        Self { message: Some(message.into()), ..Self::of(cause) }
+        Self { message: Some(message.into()), ..Self::caused_by(cause) }
     }
 
     /// Creates an error that displays the message of its cause, because that message already contains advice.
-    pub(crate) fn of(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn caused_by(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { kind: NodeErrorKind::Other, message: None, cause: Some(cause.into()) }
     }
 
@@ -53,7 +53,7 @@ impl NodeError {
 
     /// Creates an error of the key provider, which displays the message of its cause.
     pub(crate) fn key_provider(cause: ProviderError) -> Self {
-        Self { kind: NodeErrorKind::KeyProvider, ..Self::of(cause) }
+        Self { kind: NodeErrorKind::KeyProvider, ..Self::caused_by(cause) }
     }
 
     /// Returns the kind of the error.

@@ -40,7 +40,7 @@ pub(crate) fn mark(
     keyring: &Keyring,
     database: &sealpost_storage::Database,
 ) -> Result<(), NodeError> {
-    unlock(keyring, database).map_err(NodeError::of)
+    unlock(keyring, database).map_err(NodeError::caused_by)
 }
 
 /// Reads the key-encryption keys and attaches them to the database, for a command that reads or writes authenticated

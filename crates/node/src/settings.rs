@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use crate::cosigners::LogWitness;
 
 pub use sealpost_api::{AdminSettings, ApiSettings};
-pub use sealpost_kek::{NameFault, ProviderName, quorum};
+pub use sealpost_kek::{NameError, ProviderName, quorum};
 pub use sealpost_service::{AccessSettings, Activation, Settings as ServiceSettings};
 pub use sealpost_storage::{DatabaseUrl, Settings as StorageSettings};
 pub use sealpost_web::WebSettings;

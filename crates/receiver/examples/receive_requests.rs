@@ -17,7 +17,7 @@ use std::{
 
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use sealpost_receiver::{
-    Clock as _, HeaderList, ReceivedRequest, ReceiverKey, SystemClock, VerificationFault, secrets,
+    Clock as _, HeaderList, ReceivedRequest, ReceiverKey, SystemClock, VerificationError, secrets,
     verify,
 };
 
@@ -41,7 +41,7 @@ async fn receive(
             Ok(()) => HttpResponse::NoContent().finish(),
             Err(error) => HttpResponse::InternalServerError().body(error.to_string()),
         },
-        Err(fault @ (VerificationFault::NoMatch { .. } | VerificationFault::Stale { .. })) => {
+        Err(fault @ (VerificationError::NoMatch { .. } | VerificationError::Stale { .. })) => {
             HttpResponse::Unauthorized().body(fault.to_string())
         }
         Err(fault) => HttpResponse::BadRequest().body(fault.to_string()),

@@ -3,7 +3,7 @@
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{
-    SignedHeaders, VerifyFault, VerifyingKey, verify, verify_asymmetric, verifying_keys,
+    SignedHeaders, VerifyError, VerifyingKey, verify, verify_asymmetric, verifying_keys,
 };
 
 use crate::error::ReceiverError;
@@ -27,7 +27,7 @@ impl ReceiverKey {
         headers: &SignedHeaders<'_>,
         body: &[u8],
         now: Timestamp,
-    ) -> Result<(), VerifyFault> {
+    ) -> Result<(), VerifyError> {
         match self {
             Self::Public(key) => verify_asymmetric(key, headers, body, now),
             Self::Secret { secret, .. } => verify(secret, headers, body, now),

@@ -44,7 +44,7 @@
 //! The secret, the headers and the body are those of a real request:
 //!
 //! ```
-//! use sealpost_receiver::{HeaderList, ReceivedRequest, Timestamp, VerificationFault, secrets, verify};
+//! use sealpost_receiver::{HeaderList, ReceivedRequest, Timestamp, VerificationError, secrets, verify};
 //!
 //! let keys = secrets("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "the example")?;
 //! let headers = HeaderList::from_iter([
@@ -58,7 +58,7 @@
 //!
 //! let altered = ReceivedRequest { body: b"{}", ..request };
 //! let fault = verify(altered, &keys, now).unwrap_err();
-//! assert!(matches!(fault, VerificationFault::NoMatch { .. }));
+//! assert!(matches!(fault, VerificationError::NoMatch { .. }));
 //! # Ok::<(), sealpost_receiver::ReceiverError>(())
 //! ```
 
@@ -80,7 +80,7 @@ pub use request::{HeaderList, ReceivedRequest, RepeatedHeader};
 pub use sealpost_domain::{Clock, Timestamp};
 pub use sealpost_webhooks::VerifyingKey;
 pub use server::{
-    ForwardFault, ForwardedResponse, HandledRequest, HandledResponse, KeySource, KeySourceError,
+    ForwardError, ForwardedResponse, HandledRequest, HandledResponse, KeySource, KeySourceError,
     Listener, ListenerOptions, RequestHandler, RequestObserver, RunningListener,
 };
-pub use verification::{SignatureEntry, VerificationFault, VerificationReport, explain, verify};
+pub use verification::{SignatureEntry, VerificationError, VerificationReport, explain, verify};

@@ -7,7 +7,7 @@ mod handler;
 mod listener;
 mod relayed;
 
-pub use forwarding::{ForwardFault, ForwardedResponse};
+pub use forwarding::{ForwardError, ForwardedResponse};
 pub use handler::{HandledRequest, KeySource, KeySourceError, RequestObserver};
 pub use listener::{Listener, ListenerOptions, RunningListener};
 pub use relayed::{HandledResponse, RequestHandler};

@@ -5,4 +5,4 @@ mod report;
 mod result;
 
 pub use report::{SignatureEntry, VerificationReport, explain};
-pub use result::{VerificationFault, verify};
+pub use result::{VerificationError, verify};

@@ -4,7 +4,7 @@ use sealpost_domain::{Refusal, ports::StoreError};
 use sealpost_storage::Abort;
 use sealpost_wallet::WalletError;
 
-use crate::transparency::kept::KeptFault;
+use crate::transparency::kept::KeptError;
 
 /// A refusal that the caller can act on, or a failure of the service.
 #[derive(Debug, thiserror::Error)]
@@ -58,10 +58,10 @@ impl Error {
             | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)
             }
-            // `KeptFault` means that the transparency log lacks entries of the checkpoint file, for example after a
+            // `KeptError` means that the transparency log lacks entries of the checkpoint file, for example after a
             // restore, or that the file cannot be read. Requests that extend the log fail until an operator has fixed
             // this.
-            Self::Store(StoreError::Refused(cause)) if cause.is::<KeptFault>() => {
+            Self::Store(StoreError::Refused(cause)) if cause.is::<KeptError>() => {
                 Some(&Refusal::Unavailable)
             }
             Self::InDoubt

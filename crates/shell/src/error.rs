@@ -52,7 +52,7 @@ pub enum ShellError {
 
 impl ShellError {
     /// Returns a function that adds the file and the failed action to an error of the operating system.
-    pub(crate) fn of_file(file: &Path, action: &'static str) -> impl Fn(io::Error) -> Self {
+    pub(crate) fn for_file(file: &Path, action: &'static str) -> impl Fn(io::Error) -> Self {
         move |source| Self::File { file: file.to_owned(), action, source }
     }
 }

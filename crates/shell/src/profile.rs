@@ -123,7 +123,7 @@ impl ProfileFile {
     /// Saves the profile of a new account. Fails if the file exists, because it may be the only copy of the secrets of
     /// another account.
     pub(crate) fn create(&self, profile: &Profile) -> Result<(), ShellError> {
-        let fault = ShellError::of_file(&self.0, "written");
+        let fault = ShellError::for_file(&self.0, "written");
         self.create_folder().map_err(&fault)?;
         match create_private(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
@@ -150,7 +150,7 @@ impl ProfileFile {
 
     /// Replaces the file atomically. Only its owner can read and write the new file.
     pub(crate) fn save(&self, profile: &Profile) -> Result<(), ShellError> {
-        let fault = ShellError::of_file(&self.0, "written");
+        let fault = ShellError::for_file(&self.0, "written");
         let text = serde_json::to_vec_pretty(profile).map(Zeroizing::new);
         let text = text.map_err(|error| fault(error.into()))?;
         self.create_folder().map_err(&fault)?;
@@ -182,7 +182,7 @@ pub(crate) fn profile_name(name: &str) -> Result<String, &'static str> {
 /// Reads a text file. Fails if other users can access the file. Also fails, with an error that contains `advice`, if
 /// the path is not a regular file.
 pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String>, ShellError> {
-    let fault = ShellError::of_file(file, "read");
+    let fault = ShellError::for_file(file, "read");
     let metadata = fs::metadata(file).map_err(&fault)?;
     let shown = file.display();
     if !metadata.is_file() {

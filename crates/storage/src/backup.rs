@@ -19,7 +19,7 @@ use crate::{
     connection::{
         AnyConnection,
         connect::{Target, connect},
-        fault::{Fault, refused},
+        query_error::{QueryError, refused},
     },
     database::Database,
     query::statement::Statement,
@@ -28,7 +28,7 @@ use crate::{
 
 /// The reasons why a backup fails or is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum BackupFault {
+pub enum BackupError {
     /// The check of the file found damage.
     #[error("the file is damaged ({0}): check the disk, and use another backup")]
     Damaged(String),
@@ -52,7 +52,7 @@ pub enum BackupFault {
     Unreadable(#[source] BoxedError),
 }
 
-impl From<diesel::result::Error> for BackupFault {
+impl From<diesel::result::Error> for BackupError {
     fn from(error: diesel::result::Error) -> Self {
         Self::Unreadable(error.into())
     }
@@ -61,8 +61,8 @@ impl From<diesel::result::Error> for BackupFault {
 impl Database {
     /// Copies all committed data of an SQLite database into a new file, and checks the copy. The file gets its name
     /// when it is complete and on disk. Other transactions do not wait for the backup. Refuses PostgreSQL.
-    pub fn backup(&self, file: &Path) -> Result<(), BackupFault> {
-        let source = self.file.as_ref().ok_or(BackupFault::Server)?;
+    pub fn backup(&self, file: &Path) -> Result<(), BackupError> {
+        let source = self.file.as_ref().ok_or(BackupError::Server)?;
         let partial = PartialFile::create(file)?;
         let target = Target::SqliteReader(source.to_path_buf());
         copy(connect(&target, &self.settings).map_err(refused)?, &partial.path)?;
@@ -78,7 +78,7 @@ impl Database {
         match connect(&target, &self.settings).map_err(refused)? {
             AnyConnection::Sqlite(mut connection) => Ok(connection
                 .batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                .map_err(Fault::from)?),
+                .map_err(QueryError::from)?),
             AnyConnection::Postgres(_) => Ok(()),
         }
     }
@@ -86,13 +86,13 @@ impl Database {
 
 /// Checks the structure of an SQLite file, and that the file is a database of Sealpost. Returns the id of the database.
 /// If a write-ahead log is beside the file, SQLite applies the log.
-pub fn check_backup(file: &Path) -> Result<String, BackupFault> {
+pub fn check_backup(file: &Path) -> Result<String, BackupError> {
     let mut conn = open_copy(file)?;
     let check = Statement::<_, Text>::query("PRAGMA integrity_check");
     let found: Vec<String> = check.load(&mut conn)?;
     match &found[..] {
         [result] if result == "ok" => identity(&mut conn),
-        other => Err(BackupFault::Damaged(other.first().cloned().unwrap_or_default())),
+        other => Err(BackupError::Damaged(other.first().cloned().unwrap_or_default())),
     }
 }
 
@@ -101,28 +101,28 @@ pub fn backup_identity(file: &Path) -> Option<String> {
     open_copy(file).and_then(|mut conn| identity(&mut conn)).ok()
 }
 
-fn open_copy(file: &Path) -> Result<SqliteConnection, BackupFault> {
-    let path = file.to_str().ok_or(BackupFault::Path)?;
-    SqliteConnection::establish(path).map_err(|error| BackupFault::Unreadable(error.into()))
+fn open_copy(file: &Path) -> Result<SqliteConnection, BackupError> {
+    let path = file.to_str().ok_or(BackupError::Path)?;
+    SqliteConnection::establish(path).map_err(|error| BackupError::Unreadable(error.into()))
 }
 
-fn identity(conn: &mut SqliteConnection) -> Result<String, BackupFault> {
+fn identity(conn: &mut SqliteConnection) -> Result<String, BackupError> {
     let tables: i64 = diesel::select(sql::<BigInt>(TABLES)).get_result(conn)?;
     if tables < REQUIRED {
-        return Err(BackupFault::Foreign);
+        return Err(BackupError::Foreign);
     }
     Ok(database_identity::table.select(database_identity::id).first(conn)?)
 }
 
-fn copy(connection: AnyConnection, file: &Path) -> Result<(), BackupFault> {
-    let AnyConnection::Sqlite(mut source) = connection else { return Err(BackupFault::Server) };
-    let path = file.to_str().ok_or(BackupFault::Path)?;
+fn copy(connection: AnyConnection, file: &Path) -> Result<(), BackupError> {
+    let AnyConnection::Sqlite(mut source) = connection else { return Err(BackupError::Server) };
+    let path = file.to_str().ok_or(BackupError::Path)?;
     // Connections for reading set the pragma `query_only`, which also forbids `VACUUM INTO`. The pragma can safely be
     // turned off, because `VACUUM INTO` writes only the copy and does not change the source.
     let copied = source.batch_execute("PRAGMA query_only = OFF").and_then(|()| {
         sql_query("/* backup.copy */ VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)
     });
-    copied.map_err(|error| StoreError::from(Fault::from(error)))?;
+    copied.map_err(|error| StoreError::from(QueryError::from(error)))?;
     Ok(())
 }
 

@@ -5,12 +5,12 @@ pub(crate) mod checkpointer;
 pub(crate) mod connect;
 pub(crate) mod durable_commits;
 pub(crate) mod encryption;
-pub(crate) mod fault;
 pub(crate) mod gradual_flush;
 pub(crate) mod journaled_acts;
 pub(crate) mod oldest_snapshot;
 pub(crate) mod opened_files;
 pub(crate) mod pool;
+pub(crate) mod query_error;
 pub(crate) mod schema_checks;
 pub(crate) mod server_info;
 pub(crate) mod transaction;
@@ -23,7 +23,7 @@ pub(crate) mod write_probe;
 use diesel::{PgConnection, SqliteConnection, dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::Timestamp;
 
-use self::fault::Fault;
+use self::query_error::QueryError;
 
 /// A connection to either database.
 ///
@@ -36,7 +36,7 @@ pub(crate) enum AnyConnection {
 }
 
 /// Returns the time of the database server's clock; `None` for SQLite, which has no server.
-pub(crate) fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
+pub(crate) fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, QueryError> {
     match conn {
         AnyConnection::Postgres(conn) => {
             let millis = sql::<BigInt>("(extract(epoch FROM clock_timestamp()) * 1000)::bigint");

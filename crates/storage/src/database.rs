@@ -14,13 +14,13 @@ use crate::{
         AnyConnection,
         access_hook::AccessHook,
         checkpointer::{Checkpointer, checkpoint},
-        connect::{self, ConnectFault, Target},
+        connect::{self, ConnectError, Target},
         durable_commits::DurableCommits,
         encryption,
-        fault::{Fault, refused, unavailable},
         journaled_acts::SharedJournal,
         opened_files::OpenedFiles,
         pool::{self, Pool},
+        query_error::{QueryError, refused, unavailable},
         url::DatabaseUrl,
     },
     disk_space,
@@ -120,7 +120,7 @@ impl Database {
                 let lock = Arc::clone(&write_lock);
                 let checkpointer = Checkpointer::start(connection, target, settings, lock);
                 Ok(Self {
-                    opened_files: Some(OpenedFiles::of(&path)),
+                    opened_files: Some(OpenedFiles::at(&path)),
                     file: Some(path.into()),
                     checkpointer: Some(Arc::new(checkpointer.map_err(unavailable)?)),
                     ..Self::new((writers, readers), commits, Some(write_lock), cache, settings)
@@ -251,7 +251,7 @@ impl Database {
         if pending.is_empty() {
             return Ok(());
         }
-        Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
+        Err(refused(migrations::VersionError::Behind(pending.join(", "))))
     }
 
     /// Returns true if only one write transaction can run at a time: true for SQLite, false for PostgreSQL.
@@ -274,9 +274,9 @@ impl Database {
 
 /// Classifies an error that occurred while an SQLite file was opened. Errors of the first statements can be temporary,
 /// for example if another process has locked the file. All other errors are [`StoreError::Refused`].
-fn unusable(fault: ConnectFault) -> StoreError {
+fn unusable(fault: ConnectError) -> StoreError {
     match fault {
-        ConnectFault::Setup(error) => Fault::Driver(error).into(),
+        ConnectError::Setup(error) => QueryError::Driver(error).into(),
         other => refused(other),
     }
 }

@@ -6,7 +6,7 @@ use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use rustix::process::{Resource, getrlimit};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     owned_file::with_suffix,
     rows::columns,
 };
@@ -27,7 +27,7 @@ pub(crate) fn has_reached_size_limit(file: &Path) -> bool {
 
 /// Returns the bytes of unused pages inside an SQLite database; 0 for PostgreSQL. SQLite uses these pages before the
 /// file grows, and never returns them to the disk.
-pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
+pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, QueryError> {
     let AnyConnection::Sqlite(conn) = conn else { return Ok(0) };
     let bytes: i64 = diesel::select(sql::<BigInt>(REUSABLE)).get_result(conn)?;
     columns::number(bytes, "number of unused pages")

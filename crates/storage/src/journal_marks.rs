@@ -14,7 +14,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, on_backend, query_error::QueryError},
     database::Database,
     records::accounts::account_content,
     rows::columns,
@@ -35,7 +35,7 @@ impl Database {
     pub fn identity(&self) -> Result<String, StoreError> {
         self.look_up(|conn| {
             let id = i::table.select(max(i::id)).get_result::<Option<String>>(conn)?;
-            id.ok_or(Fault::Corrupt("id of the database"))
+            id.ok_or(QueryError::Corrupt("id of the database"))
         })
     }
 
@@ -114,7 +114,7 @@ impl Database {
     }
 }
 
-fn key_acts(conn: &mut AnyConnection) -> Result<Vec<JournaledAct>, Fault> {
+fn key_acts(conn: &mut AnyConnection) -> Result<Vec<JournaledAct>, QueryError> {
     let ended = [KeyStatus::Revoked.as_str(), KeyStatus::Deactivated.as_str()];
     let keys = k::table.filter(k::status.eq_any(ended)).select((k::id, k::status));
     let act = |(id, status): (String, String)| {

@@ -10,7 +10,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use sealpost_domain::ports::BoxedError;
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     schema::{__diesel_schema_migrations as applied_migrations, additive_migrations},
 };
 
@@ -19,7 +19,7 @@ pub(crate) const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqli
 
 /// The schema of the database does not match this binary: it is older or newer.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum VersionFault {
+pub(crate) enum VersionError {
     #[error("the database is older than this version: run `sealpost migrate`, which applies {0}")]
     Behind(String),
     #[error(
@@ -30,7 +30,7 @@ pub(crate) enum VersionFault {
 
 /// Returns the names of the missing migrations in order. Refuses a database with migrations that this binary does not
 /// know. Exception: additive migrations, with which old nodes can still run while other nodes are upgraded.
-pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, QueryError> {
     let mut known = known(conn)?;
     let applied = applied(conn)?.into_iter();
     let mut unknown: Vec<_> = applied.filter(|version| known.remove(version).is_none()).collect();
@@ -42,7 +42,7 @@ pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     if unknown.is_empty() {
         Ok(known.into_values().collect())
     } else {
-        Err(Fault::Refused(VersionFault::Newer(unknown.join(", ")).into()))
+        Err(QueryError::Refused(VersionError::Newer(unknown.join(", ")).into()))
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
 pub(crate) fn apply(
     conn: &mut AnyConnection,
     progress: &dyn Fn(&str),
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     match conn {
         AnyConnection::Postgres(pg) => pg.batch_execute(&format!(
             "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
@@ -73,14 +73,14 @@ pub(crate) fn apply(
 }
 
 /// Returns the names of the migrations that this binary contains, by version.
-fn known(conn: &AnyConnection) -> Result<BTreeMap<String, String>, Fault> {
+fn known(conn: &AnyConnection) -> Result<BTreeMap<String, String>, QueryError> {
     match conn {
         AnyConnection::Postgres(_) => list::<Pg>(&POSTGRES),
         AnyConnection::Sqlite(_) => list::<Sqlite>(&SQLITE),
     }
 }
 
-fn list<DB: Backend>(source: &EmbeddedMigrations) -> Result<BTreeMap<String, String>, Fault>
+fn list<DB: Backend>(source: &EmbeddedMigrations) -> Result<BTreeMap<String, String>, QueryError>
 where
     EmbeddedMigrations: MigrationSource<DB>,
 {
@@ -91,7 +91,7 @@ where
     Ok(migrations.iter().map(|migration| name(migration.as_ref())).collect())
 }
 
-fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, QueryError> {
     if !has_table(conn, "__diesel_schema_migrations")? {
         return Ok(Vec::new());
     }
@@ -100,7 +100,7 @@ fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
 }
 
 /// Returns whether the database has a table of this name.
-pub(crate) fn has_table(conn: &mut AnyConnection, name: &str) -> Result<bool, Fault> {
+pub(crate) fn has_table(conn: &mut AnyConnection, name: &str) -> Result<bool, QueryError> {
     let exists = match conn {
         AnyConnection::Postgres(_) => format!("to_regclass('{name}') IS NOT NULL"),
         AnyConnection::Sqlite(_) => {
@@ -111,10 +111,10 @@ pub(crate) fn has_table(conn: &mut AnyConnection, name: &str) -> Result<bool, Fa
 }
 
 /// Converts an error of a migration. Returns the driver's error if the migration wraps one.
-fn fault(error: BoxedError) -> Fault {
+fn fault(error: BoxedError) -> QueryError {
     match error.downcast::<diesel::result::Error>() {
-        Ok(error) => Fault::Driver(*error),
-        Err(other) => Fault::Refused(other),
+        Ok(error) => QueryError::Driver(*error),
+        Err(other) => QueryError::Refused(other),
     }
 }
 

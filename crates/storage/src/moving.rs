@@ -6,7 +6,7 @@
 
 mod cells;
 mod checksum;
-mod fault;
+mod error;
 mod rows;
 mod source;
 pub(crate) mod tables;
@@ -20,12 +20,12 @@ use sealpost_domain::ports::{Durability, StoreError};
 pub use self::source::MoveSource;
 use self::{
     checksum::TableSum,
-    fault::MoveFault,
+    error::MoveError,
     source::Portion,
     tables::{MovedTable, moved_tables},
 };
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     database::Database,
     migrations,
 };
@@ -60,11 +60,11 @@ fn receive(
     conn: &mut AnyConnection,
     source: &MoveSource,
     progress: &dyn Fn(&str, u64),
-) -> Result<Vec<MovedRows>, Fault> {
+) -> Result<Vec<MovedRows>, QueryError> {
     target::require_empty(conn)?;
     migrations::apply(conn, &|_name| {})?;
     let AnyConnection::Postgres(pg) = conn else {
-        return Err(Fault::Refused(MoveFault::NotPostgres.into()));
+        return Err(QueryError::Refused(MoveError::NotPostgres.into()));
     };
     target::end_timeouts(pg)?;
     let tables = moved_tables(&mut source.connect()?, pg)?;
@@ -83,12 +83,12 @@ fn copy(
     source: &MoveSource,
     tables: &[MovedTable],
     progress: &dyn Fn(&str, u64),
-) -> Result<Vec<TableSum>, Fault> {
+) -> Result<Vec<TableSum>, QueryError> {
     thread::scope(|scope| {
         let (send, portions) = mpsc::sync_channel::<Portion<'_>>(PORTIONS_READ_AHEAD);
         let reader = scope.spawn(move || source.read(tables, &send));
         let written = write(pg, portions, progress);
-        let read = reader.join().map_err(|_panic| Fault::Refused(MoveFault::Panicked.into()));
+        let read = reader.join().map_err(|_panic| QueryError::Refused(MoveError::Panicked.into()));
         written.and_then(|()| read?)
     })
 }
@@ -99,7 +99,7 @@ fn write(
     pg: &mut PgConnection,
     portions: mpsc::Receiver<Portion<'_>>,
     progress: &dyn Fn(&str, u64),
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let mut written = 0;
     for Portion { table, rows, is_first } in portions {
         if is_first {
@@ -113,20 +113,20 @@ fn write(
     Ok(())
 }
 
-/// Reads a table of the target back. Fails with [`MoveFault::Differs`] if the number or the checksum of the rows
+/// Reads a table of the target back. Fails with [`MoveError::Differs`] if the number or the checksum of the rows
 /// differs from `expected`, which comes from the source.
 fn verify(
     pg: &mut PgConnection,
     table: &MovedTable,
     expected: TableSum,
     progress: &dyn Fn(&str, u64),
-) -> Result<MovedRows, Fault> {
+) -> Result<MovedRows, QueryError> {
     progress(&format!("{} (check)", table.name), expected.rows);
     let found = target::sum(pg, table)?;
     if found != expected {
         let (expected, found) = (expected.rows, found.rows);
-        let fault = MoveFault::Differs { table: table.name.clone(), expected, found };
-        return Err(Fault::Refused(fault.into()));
+        let fault = MoveError::Differs { table: table.name.clone(), expected, found };
+        return Err(QueryError::Refused(fault.into()));
     }
     Ok(MovedRows { table: table.name.clone(), rows: found.rows })
 }

@@ -21,20 +21,20 @@ pub struct Checkpoint {
 /// The error for a text that is not a checkpoint.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("no checkpoint: its first three lines are the origin, the size and the root hash")]
-pub struct CheckpointFault;
+pub struct CheckpointError;
 
 impl Checkpoint {
     /// Parses the text of a signed note. Ignores further lines, which logs may add. Rejects an origin with a control
     /// character, because this character could control a terminal that shows the origin.
-    pub fn parse(text: &str) -> Result<Self, CheckpointFault> {
+    pub fn parse(text: &str) -> Result<Self, CheckpointError> {
         let mut lines = text.split('\n');
-        let mut next = || lines.next().filter(|line| !line.is_empty()).ok_or(CheckpointFault);
+        let mut next = || lines.next().filter(|line| !line.is_empty()).ok_or(CheckpointError);
         let origin = next()?.to_owned();
         if origin.contains(char::is_control) {
-            return Err(CheckpointFault);
+            return Err(CheckpointError);
         }
-        let size = parse_decimal(next()?).ok_or(CheckpointFault)?;
-        let root = TreeHash::parse(next()?).ok_or(CheckpointFault)?;
+        let size = parse_decimal(next()?).ok_or(CheckpointError)?;
+        let root = TreeHash::parse(next()?).ok_or(CheckpointError)?;
         Ok(Self { origin, size, root })
     }
 }
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(Checkpoint::parse(&format!("{text}extension\n")), Ok(checkpoint));
         let (log, control) = ("example.org/log", "example.org\u{9b}2K");
         for wrong in [("7", "07"), ("7", "-7"), ("7", ""), ("E=", "E"), (log, ""), (log, control)] {
-            assert_eq!(Checkpoint::parse(&text.replace(wrong.0, wrong.1)), Err(CheckpointFault));
+            assert_eq!(Checkpoint::parse(&text.replace(wrong.0, wrong.1)), Err(CheckpointError));
         }
     }
 }

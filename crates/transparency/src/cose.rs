@@ -35,7 +35,7 @@ pub struct CoseReceipt {
 /// The reason why bytes are not a COSE receipt.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("no COSE receipt of a sealpost log: {0}")]
-pub struct CoseFault(&'static str);
+pub struct CoseError(&'static str);
 
 impl CoseReceipt {
     /// The first byte of a receipt: the CBOR tag of `COSE_Sign1`. The byte distinguishes a receipt from the text
@@ -49,7 +49,7 @@ impl CoseReceipt {
         checkpoint: &Checkpoint,
         key: &VerifierKey,
         sign: impl FnOnce(&[u8]) -> [u8; 64],
-    ) -> Result<Vec<u8>, CoseFault> {
+    ) -> Result<Vec<u8>, CoseError> {
         unsigned(entry, checkpoint, key.id().to_vec())?
             .create_detached_signature(&checkpoint.root.0, &[], |message| sign(message).to_vec())
             .build()
@@ -58,34 +58,34 @@ impl CoseReceipt {
     }
 
     /// Reads a receipt. Verifies the inclusion proof, but not the signature: [`signer`](Self::signer) does this.
-    pub fn parse(bytes: &[u8]) -> Result<Self, CoseFault> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, CoseError> {
         if bytes.len() > BYTES_MAX {
-            return Err(CoseFault("it is longer than 64 KiB"));
+            return Err(CoseError("it is longer than 64 KiB"));
         }
         let signed = CoseSign1::from_tagged_slice(bytes);
-        let signed = signed.map_err(|_form| CoseFault("it is no COSE_Sign1 with a tag"))?;
+        let signed = signed.map_err(|_form| CoseError("it is no COSE_Sign1 with a tag"))?;
         let protected = &signed.protected.header;
         let structure = parameter(&protected.rest, VERIFIABLE_DATA_STRUCTURE);
         let is_expected = structure == Some(&RFC9162_SHA256.into())
             && protected.alg == Some(coset::Algorithm::Assigned(iana::Algorithm::EdDSA))
             && signed.payload.is_none();
         if !is_expected {
-            return Err(CoseFault("its algorithm is not EdDSA over an RFC 9162 tree with SHA-256"));
+            return Err(CoseError("its algorithm is not EdDSA over an RFC 9162 tree with SHA-256"));
         }
         let checkpoint = text_parameter(&protected.rest, CHECKPOINT)
             .and_then(|value| Checkpoint::parse(value.as_text()?).ok())
-            .ok_or(CoseFault("it has no checkpoint"))?;
+            .ok_or(CoseError("it has no checkpoint"))?;
         let statement = text_parameter(&signed.unprotected.rest, STATEMENT)
             .and_then(|value| Statement::parse(value.as_bytes()?))
-            .ok_or(CoseFault("it has no statement"))?;
+            .ok_or(CoseError("it has no statement"))?;
         let (size, index, hashes) = parameter(&signed.unprotected.rest, VERIFIABLE_DATA_PROOFS)
             .and_then(inclusion_proof)
-            .ok_or(CoseFault("it does not have one inclusion proof"))?;
+            .ok_or(CoseError("it does not have one inclusion proof"))?;
         let leaf = statement.entry().hash();
         let is_included = size == checkpoint.size
             && verify_inclusion(leaf, index, size, &hashes, checkpoint.root);
         if !is_included {
-            return Err(CoseFault("the tree of its checkpoint does not include the entry"));
+            return Err(CoseError("the tree of its checkpoint does not include the entry"));
         }
         // The signature does not cover the unprotected header. Accepts only the bytes that `create` produces, so the
         // bytes of a valid receipt cannot be changed.
@@ -95,7 +95,7 @@ impl CoseReceipt {
             .build()
             .to_tagged_vec();
         if !expected.is_ok_and(|expected| expected == bytes) {
-            return Err(CoseFault("it is not written as the service writes it"));
+            return Err(CoseError("it is not written as the service writes it"));
         }
         Ok(Self { statement: entry.statement, index, checkpoint, signed })
     }
@@ -121,7 +121,7 @@ fn unsigned(
     ProvenEntry { statement, index, hashes }: &ProvenEntry,
     checkpoint: &Checkpoint,
     key_id: Vec<u8>,
-) -> Result<CoseSign1Builder, CoseFault> {
+) -> Result<CoseSign1Builder, CoseError> {
     let path = hashes.iter().map(|hash| Value::Bytes(hash.0.to_vec())).collect();
     let proof = Value::Array(vec![checkpoint.size.into(), (*index).into(), Value::Array(path)]);
     let proof = Value::Bytes(proof.to_vec().map_err(|_unencodable| NOT_ENCODABLE)?);
@@ -173,7 +173,7 @@ const INCLUSION_PROOFS: i64 = -1;
 const CHECKPOINT: &str = "sealpost.checkpoint";
 const STATEMENT: &str = "sealpost.statement";
 const BYTES_MAX: usize = 64 * 1024;
-const NOT_ENCODABLE: CoseFault = CoseFault("it cannot be encoded");
+const NOT_ENCODABLE: CoseError = CoseError("it cannot be encoded");
 
 #[cfg(test)]
 mod tests;

@@ -100,7 +100,7 @@ impl Statement {
 impl Entry {
     /// Returns the hash of the entry, which is a leaf of the log's tree.
     pub fn hash(&self) -> TreeHash {
-        TreeHash::of_leaf(self.to_string().as_bytes())
+        TreeHash::leaf(self.to_string().as_bytes())
     }
 }
 

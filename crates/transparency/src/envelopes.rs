@@ -34,7 +34,7 @@ impl EnvelopePlace {
 
     /// Finds the place of an envelope by its text. `None` if `leaves` does not contain the hash of `text`.
     pub fn find(text: String, leaves: &[TreeHash]) -> Result<Option<Self>, String> {
-        let hash = TreeHash::of_leaf(text.as_bytes());
+        let hash = TreeHash::leaf(text.as_bytes());
         let Some(place) = leaves.iter().position(|leaf| *leaf == hash) else { return Ok(None) };
         let index = u64::try_from(place).unwrap_or(u64::MAX);
         let hashes = tree(leaves)?.inclusion_proof(index)?;
@@ -56,7 +56,7 @@ impl EnvelopePlace {
             let (count, root) = text.strip_prefix("envelopes ")?.split_once("\nroot ")?;
             Some((parse_decimal(count)?, TreeHash::parse(root.strip_suffix('\n')?)?))
         };
-        let hash = TreeHash::of_leaf(self.text.as_bytes());
+        let hash = TreeHash::leaf(self.text.as_bytes());
         read().is_some_and(|(count, root)| {
             verify_inclusion(hash, self.index, count, &self.hashes, root)
         })

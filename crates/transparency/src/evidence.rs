@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{
     entry::{EXTRA, ProvenEntry, Statement},
-    note::{Note, NoteFault},
+    note::{Note, NoteError},
     policy::{Accepted, Policy, Refused},
     proof::verify_inclusion,
 };
@@ -25,13 +25,13 @@ pub struct Evidence {
 
 /// The reason why evidence is refused.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum EvidenceFault {
+pub enum EvidenceError {
     /// The text is malformed.
     #[error("no evidence: {0}")]
     Form(&'static str),
     /// The checkpoint is no note.
     #[error("the checkpoint of the evidence is not readable")]
-    Checkpoint(#[source] NoteFault),
+    Checkpoint(#[source] NoteError),
     /// An entry has another number than the first statement requires, or its statement contradicts the first statement.
     #[error("the entry that the evidence names '{0}' does not belong to it")]
     Foreign(String),
@@ -47,8 +47,8 @@ impl Evidence {
     pub const FIRST_LINE: &'static str = "sealpost-evidence/v1";
 
     /// Parses an evidence file, without verification. Accepts only files that `Display` could have written.
-    pub fn parse(text: &str) -> Result<Self, EvidenceFault> {
-        let form = EvidenceFault::Form;
+    pub fn parse(text: &str) -> Result<Self, EvidenceError> {
+        let form = EvidenceError::Form;
         if text.len() > BYTES_MAX {
             return Err(form("it is longer than 1 MiB"));
         }
@@ -63,7 +63,7 @@ impl Evidence {
             entries.push(ProvenEntry::parse(entry).ok_or(form("an entry is not readable"))?);
             rest = after;
         }
-        let checkpoint = Note::parse(rest).map_err(EvidenceFault::Checkpoint)?;
+        let checkpoint = Note::parse(rest).map_err(EvidenceError::Checkpoint)?;
         let evidence = Self { entries, checkpoint };
         if evidence.to_string() == text {
             Ok(evidence)
@@ -76,7 +76,7 @@ impl Evidence {
     ///
     /// Fails if the policy refuses the checkpoint, or if the tree of the checkpoint does not include all entries. Also
     /// fails if the entries are not exactly those whose numbers are in the first statement.
-    pub fn accept(&self, policy: &Policy, now_s: u64) -> Result<Accepted, EvidenceFault> {
+    pub fn accept(&self, policy: &Policy, now_s: u64) -> Result<Accepted, EvidenceError> {
         let accepted = policy.accept_checkpoint(&self.checkpoint, now_s)?;
         let (size, root) = (accepted.checkpoint.size, accepted.checkpoint.root);
         for ProvenEntry { statement, index, hashes } in &self.entries {
@@ -91,14 +91,14 @@ impl Evidence {
         }
         let mut others = others.iter();
         for (name, number) in evidence.values().filter(|(name, _)| name.ends_with("_entry")) {
-            let other = others.next().ok_or(EvidenceFault::Form("it lacks an entry"))?;
+            let other = others.next().ok_or(EvidenceError::Form("it lacks an entry"))?;
             if number != other.index.to_string() || !belongs(name, &other.statement, evidence) {
-                return Err(EvidenceFault::Foreign(name.to_owned()));
+                return Err(EvidenceError::Foreign(name.to_owned()));
             }
         }
         match others.next() {
             None => Ok(accepted),
-            Some(_) => Err(EvidenceFault::Form("it has an entry that its first one does not name")),
+            Some(_) => Err(EvidenceError::Form("it has an entry that its first one does not name")),
         }
     }
 }
@@ -140,8 +140,8 @@ impl fmt::Display for Evidence {
     }
 }
 
-const NO_ENTRY: EvidenceFault =
-    EvidenceFault::Form("its first entry is not of the kind 'evidence'");
+const NO_ENTRY: EvidenceError =
+    EvidenceError::Form("its first entry is not of the kind 'evidence'");
 const BYTES_MAX: usize = 1024 * 1024;
 
 #[cfg(test)]

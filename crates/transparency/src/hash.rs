@@ -11,17 +11,17 @@ pub struct TreeHash(pub [u8; 32]);
 
 impl TreeHash {
     /// Returns the root hash of a tree without entries.
-    pub fn of_empty_tree() -> Self {
+    pub fn empty_tree() -> Self {
         Self(Sha256::digest([]).into())
     }
 
     /// Returns the hash of an entry, which is a leaf of the tree.
-    pub fn of_leaf(entry: &[u8]) -> Self {
+    pub fn leaf(entry: &[u8]) -> Self {
         Self(Sha256::new().chain_update([0]).chain_update(entry).finalize().into())
     }
 
     /// Returns the hash of a node with two children.
-    pub fn of_node(left: Self, right: Self) -> Self {
+    pub fn node(left: Self, right: Self) -> Self {
         Self(
             Sha256::new()
                 .chain_update([1])

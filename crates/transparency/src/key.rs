@@ -29,7 +29,7 @@ pub struct VerifierKey {
 
 /// The reason why a text is no verifier key.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum KeyFault {
+pub enum KeyError {
     /// The text does not have the form `NAME+ID+KEY`, or the key is neither Ed25519 nor ML-DSA-44.
     #[error("'{0}' is no Ed25519 or ML-DSA-44 key of the form NAME+ID+KEY")]
     Form(String),
@@ -52,30 +52,30 @@ impl VerifierKey {
         name: &str,
         signature_type: SignatureType,
         public_key: &[u8],
-    ) -> Result<Self, KeyFault> {
+    ) -> Result<Self, KeyError> {
         let is_too_long = signature_type == SignatureType::MlDsa44Cosignature
             && name.len() > SIGNED_NAME_BYTES_MAX;
         if !is_name(name) || is_too_long {
-            return Err(KeyFault::Name(name.to_owned()));
+            return Err(KeyError::Name(name.to_owned()));
         }
         if public_key.len() != signature_type.key_length() {
-            return Err(KeyFault::Form(name.to_owned()));
+            return Err(KeyError::Form(name.to_owned()));
         }
         Ok(Self { name: name.to_owned(), signature_type, public_key: public_key.to_vec() })
     }
 
     /// Reads the form `NAME+ID+KEY`.
-    pub fn parse(text: &str) -> Result<Self, KeyFault> {
-        let fault = || KeyFault::Form(text.to_owned());
+    pub fn parse(text: &str) -> Result<Self, KeyError> {
+        let fault = || KeyError::Form(text.to_owned());
         let mut parts = text.splitn(3, '+');
         let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(fault());
         };
         let bytes = STANDARD.decode(key).ok().ok_or_else(fault)?;
         let (kind, public_key) = bytes.split_first().ok_or_else(fault)?;
-        let signature_type = SignatureType::of_byte(*kind).ok_or_else(fault)?;
+        let signature_type = SignatureType::from_byte(*kind).ok_or_else(fault)?;
         let key = Self::new(name, signature_type, public_key)?;
-        if hex(key.id()) == id { Ok(key) } else { Err(KeyFault::Id(name.to_owned())) }
+        if hex(key.id()) == id { Ok(key) } else { Err(KeyError::Id(name.to_owned())) }
     }
 
     /// Returns the name. The name of a log's key is also the origin in the checkpoints of the log.
@@ -149,7 +149,7 @@ impl SignatureType {
         }
     }
 
-    fn of_byte(byte: u8) -> Option<Self> {
+    fn from_byte(byte: u8) -> Option<Self> {
         let all = [Self::Cosignature, Self::Ed25519, Self::MlDsa44Cosignature];
         all.into_iter().find(|kind| kind.byte() == byte)
     }

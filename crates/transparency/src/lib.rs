@@ -19,7 +19,7 @@
 //! use sealpost_transparency::{TileTree, TreeHash, verify_inclusion};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let leaves: Vec<_> = (0..300_u16).map(|n| TreeHash::of_leaf(&n.to_be_bytes())).collect();
+//! let leaves: Vec<_> = (0..300_u16).map(|n| TreeHash::leaf(&n.to_be_bytes())).collect();
 //! let mut tree = TileTree::new(0, |tile| Err(format!("no tile {}", tile.path())));
 //! tree.append(&leaves)?;
 //! let proof = tree.inclusion_proof(7)?;
@@ -46,16 +46,16 @@ mod tile;
 mod tile_tree;
 mod witness;
 
-pub use checkpoint::{Checkpoint, CheckpointFault};
-pub use cose::{CoseFault, CoseReceipt};
+pub use checkpoint::{Checkpoint, CheckpointError};
+pub use cose::{CoseError, CoseReceipt};
 pub use entry::{Entry, ProvenEntry, Statement};
 pub use envelopes::EnvelopePlace;
-pub use evidence::{Evidence, EvidenceFault};
+pub use evidence::{Evidence, EvidenceError};
 pub use hash::TreeHash;
-pub use key::{KeyFault, SignatureType, VerifierKey};
-pub use log_proof::{LogProof, LogProofFault};
-pub use note::{Note, NoteFault, SignatureLine};
-pub use policy::{Accepted, Policy, PolicyFault, Refused};
+pub use key::{KeyError, SignatureType, VerifierKey};
+pub use log_proof::{LogProof, LogProofError};
+pub use note::{Note, NoteError, SignatureLine};
+pub use policy::{Accepted, Policy, PolicyError, Refused};
 pub use proof::{verify_consistency, verify_inclusion};
 pub use tile::{Tile, TilePath, bundle};
 pub use tile_tree::TileTree;

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{
     hash::TreeHash,
-    note::{Note, NoteFault},
+    note::{Note, NoteError},
     tile::{PATH_MAX, parse_decimal},
 };
 
@@ -27,41 +27,41 @@ pub struct LogProof {
 
 /// The reason why a text is no proof file.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum LogProofFault {
+pub enum LogProofError {
     /// The text before the checkpoint is malformed.
     #[error("no proof file: {0}")]
     Form(&'static str),
     /// The checkpoint is no note.
     #[error("the checkpoint of the proof file is not readable")]
-    Checkpoint(#[source] NoteFault),
+    Checkpoint(#[source] NoteError),
 }
 
 impl LogProof {
     /// Reads a proof file, without verification.
-    pub fn parse(text: &str) -> Result<Self, LogProofFault> {
+    pub fn parse(text: &str) -> Result<Self, LogProofError> {
         let (head, checkpoint) = text
             .split_once("\n\n")
-            .ok_or(LogProofFault::Form("it has no empty line before the checkpoint"))?;
+            .ok_or(LogProofError::Form("it has no empty line before the checkpoint"))?;
         let mut lines = head.split('\n').peekable();
         if lines.next() != Some(FIRST_LINE) {
-            return Err(LogProofFault::Form("its first line is not c2sp.org/tlog-proof@v1"));
+            return Err(LogProofError::Form("its first line is not c2sp.org/tlog-proof@v1"));
         }
         let extra = lines.next_if(|line| line.starts_with("extra "));
         let extra = extra.and_then(|line| line.strip_prefix("extra ")).unwrap_or_default();
         let extra = STANDARD
             .decode(extra)
             .ok()
-            .ok_or(LogProofFault::Form("its extra data is not base64"))?;
+            .ok_or(LogProofError::Form("its extra data is not base64"))?;
         let index = lines.next().and_then(|line| parse_decimal(line.strip_prefix("index ")?));
-        let index = index.ok_or(LogProofFault::Form("it has no line with the index"))?;
+        let index = index.ok_or(LogProofError::Form("it has no line with the index"))?;
         let hashes: Vec<_> = lines
             .map(TreeHash::parse)
             .collect::<Option<_>>()
-            .ok_or(LogProofFault::Form("a line after the index is no hash"))?;
+            .ok_or(LogProofError::Form("a line after the index is no hash"))?;
         if hashes.len() > PATH_MAX {
-            return Err(LogProofFault::Form("it has more than 64 hashes"));
+            return Err(LogProofError::Form("it has more than 64 hashes"));
         }
-        let checkpoint = Note::parse(checkpoint).map_err(LogProofFault::Checkpoint)?;
+        let checkpoint = Note::parse(checkpoint).map_err(LogProofError::Checkpoint)?;
         Ok(Self { extra, index, hashes, checkpoint })
     }
 }

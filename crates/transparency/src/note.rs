@@ -27,7 +27,7 @@ pub struct SignatureLine {
 
 /// The reason why a note is refused.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum NoteFault {
+pub enum NoteError {
     /// The bytes are malformed.
     #[error("no signed note: {0}")]
     Form(&'static str),
@@ -43,24 +43,24 @@ impl Note {
     }
 
     /// Reads a note, without verification of its signatures.
-    pub fn parse(note: &str) -> Result<Self, NoteFault> {
+    pub fn parse(note: &str) -> Result<Self, NoteError> {
         if note.len() > BYTES_MAX {
-            return Err(NoteFault::Form("it is longer than 512 KiB"));
+            return Err(NoteError::Form("it is longer than 512 KiB"));
         }
         if note.contains(|c: char| c.is_ascii_control() && c != '\n') {
-            return Err(NoteFault::Form("it contains a control character"));
+            return Err(NoteError::Form("it contains a control character"));
         }
         let (text, lines) = note
             .rsplit_once("\n\n")
-            .ok_or(NoteFault::Form("it has no empty line before the signatures"))?;
-        let lines = lines.strip_suffix('\n').ok_or(NoteFault::Form("its last line has no end"))?;
+            .ok_or(NoteError::Form("it has no empty line before the signatures"))?;
+        let lines = lines.strip_suffix('\n').ok_or(NoteError::Form("its last line has no end"))?;
         let signatures: Vec<_> = lines
             .split('\n')
             .map(SignatureLine::parse)
             .collect::<Option<_>>()
-            .ok_or(NoteFault::Form("a line after the text is no signature"))?;
+            .ok_or(NoteError::Form("a line after the text is no signature"))?;
         if signatures.len() > SIGNATURES_MAX {
-            return Err(NoteFault::Form("it has more than 100 signatures"));
+            return Err(NoteError::Form("it has more than 100 signatures"));
         }
         Ok(Self { text: format!("{text}\n"), signatures })
     }
@@ -98,7 +98,7 @@ impl Note {
     }
 
     /// Returns true if `key` has signed the note as a log. Fails if a signature of the key is wrong.
-    pub fn is_signed_by(&self, key: &VerifierKey) -> Result<bool, NoteFault> {
+    pub fn is_signed_by(&self, key: &VerifierKey) -> Result<bool, NoteError> {
         let mut is_signed = false;
         for line in self.lines_of(key).filter(|_| !key.signature_type().is_of_witness()) {
             line.verify(key, self.text.as_bytes(), &line.signature)?;
@@ -109,10 +109,10 @@ impl Note {
 
     /// Returns the time of the newest signature of a witness, in seconds since the Unix epoch. `None` if the witness
     /// has not signed. Fails if a signature of the witness is wrong.
-    pub fn cosigned_at(&self, witness: &VerifierKey) -> Result<Option<u64>, NoteFault> {
+    pub fn cosigned_at(&self, witness: &VerifierKey) -> Result<Option<u64>, NoteError> {
         let mut newest = None;
         for line in self.lines_of(witness).filter(|_| witness.signature_type().is_of_witness()) {
-            let wrong = || NoteFault::Signature(line.name.clone());
+            let wrong = || NoteError::Signature(line.name.clone());
             let (time, signature) = line.signature.split_first_chunk().ok_or_else(wrong)?;
             let time = u64::from_be_bytes(*time);
             let message = cosigned_message(witness, &self.text, time).ok_or_else(wrong)?;
@@ -137,12 +137,12 @@ impl fmt::Display for Note {
 
 impl SignatureLine {
     /// Creates the signature line of a log from its signature over the text of the note.
-    pub fn of_log(key: &VerifierKey, signature: [u8; 64]) -> Self {
+    pub fn by_log(key: &VerifierKey, signature: [u8; 64]) -> Self {
         Self { name: key.name().to_owned(), key_id: key.id(), signature: signature.to_vec() }
     }
 
     /// Creates the signature line of a witness from its signature over [`cosigned_message`] with the time in seconds.
-    pub(crate) fn of_witness(key: &VerifierKey, time: u64, signature: &[u8]) -> Self {
+    pub(crate) fn by_witness(key: &VerifierKey, time: u64, signature: &[u8]) -> Self {
         let signature = [&time.to_be_bytes(), signature].concat();
         Self { name: key.name().to_owned(), key_id: key.id(), signature }
     }
@@ -160,11 +160,11 @@ impl SignatureLine {
         })
     }
 
-    fn verify(&self, key: &VerifierKey, message: &[u8], signature: &[u8]) -> Result<(), NoteFault> {
+    fn verify(&self, key: &VerifierKey, message: &[u8], signature: &[u8]) -> Result<(), NoteError> {
         if key.has_signed(message, signature) {
             Ok(())
         } else {
-            Err(NoteFault::Signature(self.name.clone()))
+            Err(NoteError::Signature(self.name.clone()))
         }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
         let changed = Note::parse(&GO_NOTE.replace("answer", "amswer")).unwrap();
         assert_eq!(
             changed.is_signed_by(&key),
-            Err(NoteFault::Signature("PeterNeumann".to_owned()))
+            Err(NoteError::Signature("PeterNeumann".to_owned()))
         );
         let unknown = Note::parse(&GO_NOTE.replace("— PeterNeumann", "— Peter")).unwrap();
         assert_eq!(unknown.is_signed_by(&key), Ok(false));

@@ -10,12 +10,12 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use crate::{
-    checkpoint::{Checkpoint, CheckpointFault},
+    checkpoint::{Checkpoint, CheckpointError},
     cose::CoseReceipt,
     entry::Entry,
-    key::{KeyFault, VerifierKey},
+    key::{KeyError, VerifierKey},
     log_proof::LogProof,
-    note::{Note, NoteFault},
+    note::{Note, NoteError},
     proof::verify_inclusion,
     tile::parse_decimal,
 };
@@ -67,7 +67,7 @@ pub struct Accepted {
 pub enum Refused {
     /// The text of the note is no checkpoint.
     #[error(transparent)]
-    Checkpoint(#[from] CheckpointFault),
+    Checkpoint(#[from] CheckpointError),
     /// The tree of the checkpoint does not include the entry.
     #[error("the checkpoint does not include the entry")]
     NotIncluded,
@@ -83,7 +83,7 @@ pub enum Refused {
     },
     /// A signature is wrong.
     #[error(transparent)]
-    Signature(#[from] NoteFault),
+    Signature(#[from] NoteError),
     /// No log of the policy has signed the checkpoint.
     #[error("no log of the policy has signed the checkpoint of '{0}'")]
     UnknownLog(String),
@@ -91,7 +91,7 @@ pub enum Refused {
 
 /// The reason why a text is no usable policy.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum PolicyFault {
+pub enum PolicyError {
     /// A line is malformed.
     #[error("line {line} of the policy: {reason}")]
     Line {
@@ -120,7 +120,7 @@ pub enum PolicyFault {
 
 impl Policy {
     /// Reads a policy.
-    pub fn parse(text: &str) -> Result<Self, PolicyFault> {
+    pub fn parse(text: &str) -> Result<Self, PolicyError> {
         let mut draft = Draft::default();
         for (number, line) in text.lines().enumerate() {
             let words: Vec<_> = line.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
@@ -129,7 +129,7 @@ impl Policy {
                 Some((first, _)) if first.starts_with('#') => Ok(()),
                 Some((first, rest)) => draft.read(first, rest),
             };
-            read.map_err(|reason| PolicyFault::Line { line: number + 1, reason })?;
+            read.map_err(|reason| PolicyError::Line { line: number + 1, reason })?;
         }
         draft.finish()
     }
@@ -317,29 +317,29 @@ impl Draft {
         place.ok_or_else(|| format!("no witness or group '{name}' stands before this line"))
     }
 
-    fn finish(self) -> Result<Policy, PolicyFault> {
+    fn finish(self) -> Result<Policy, PolicyError> {
         let Self { logs, members, quorum, max_age_s, .. } = self;
         if logs.is_empty() {
-            return Err(PolicyFault::Missing("log"));
+            return Err(PolicyError::Missing("log"));
         }
-        let quorum = quorum.ok_or(PolicyFault::Missing("quorum"))?;
+        let quorum = quorum.ok_or(PolicyError::Missing("quorum"))?;
         let known = members.iter().filter(|member| member.key().is_some()).count();
         let least = match quorum {
             Quorum::Member(member) => members.get(member).map_or(0, |member| member.least),
             Quorum::NoWitness => 0,
         };
         if known > 0 && least * 2 <= known {
-            return Err(PolicyFault::Minority { least, known });
+            return Err(PolicyError::Minority { least, known });
         }
         if known == 0 && max_age_s.is_some() {
-            return Err(PolicyFault::NoTime);
+            return Err(PolicyError::NoTime);
         }
         Ok(Policy { logs, members, quorum, max_age_s })
     }
 }
 
 fn parse_key(text: &str, is_of_witness: bool) -> Result<VerifierKey, String> {
-    let key = VerifierKey::parse(text).map_err(|fault: KeyFault| fault.to_string())?;
+    let key = VerifierKey::parse(text).map_err(|fault: KeyError| fault.to_string())?;
     match (is_of_witness, key.signature_type().is_of_witness()) {
         (true, false) => Err(format!("'{}' is the key of a log, not of a witness", key.name())),
         (false, true) => Err(format!("'{}' is the key of a witness, not of a log", key.name())),

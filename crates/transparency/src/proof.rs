@@ -20,12 +20,12 @@ pub fn verify_inclusion(
             return false;
         }
         if node & 1 == 1 || node == last {
-            hash = TreeHash::of_node(*sibling, hash);
+            hash = TreeHash::node(*sibling, hash);
             while node & 1 == 0 && node != 0 {
                 (node, last) = (node >> 1, last >> 1);
             }
         } else {
-            hash = TreeHash::of_node(hash, *sibling);
+            hash = TreeHash::node(hash, *sibling);
         }
         (node, last) = (node >> 1, last >> 1);
     }
@@ -40,7 +40,7 @@ pub fn verify_consistency(old: (u64, TreeHash), new: (u64, TreeHash), proof: &[T
         return old_size == new_size && proof.is_empty() && old_root == new_root;
     }
     if old_size == 0 {
-        return proof.is_empty() && old_root == TreeHash::of_empty_tree();
+        return proof.is_empty() && old_root == TreeHash::empty_tree();
     }
     // If the old size is a power of two, the proof omits its first hash, because this hash is the root of the old tree.
     let (first, rest) = match proof.split_first() {
@@ -56,13 +56,13 @@ pub fn verify_consistency(old: (u64, TreeHash), new: (u64, TreeHash), proof: &[T
             return false;
         }
         if node & 1 == 1 || node == last {
-            old_hash = TreeHash::of_node(*sibling, old_hash);
-            new_hash = TreeHash::of_node(*sibling, new_hash);
+            old_hash = TreeHash::node(*sibling, old_hash);
+            new_hash = TreeHash::node(*sibling, new_hash);
             while node & 1 == 0 && node != 0 {
                 (node, last) = (node >> 1, last >> 1);
             }
         } else {
-            new_hash = TreeHash::of_node(new_hash, *sibling);
+            new_hash = TreeHash::node(new_hash, *sibling);
         }
         (node, last) = (node >> 1, last >> 1);
     }

@@ -23,5 +23,5 @@ pub(crate) fn signed_checkpoint(number: u8, size: u64, root: TreeHash) -> Note {
     let origin = log(number).name().to_owned();
     let text = Checkpoint { origin, size, root }.to_string();
     let signature = secret(number).sign(text.as_bytes()).to_bytes();
-    Note::new(text, vec![SignatureLine::of_log(&log(number), signature)])
+    Note::new(text, vec![SignatureLine::by_log(&log(number), signature)])
 }

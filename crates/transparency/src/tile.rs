@@ -125,9 +125,8 @@ pub(crate) fn complete_root(hashes: &[TreeHash]) -> Option<TreeHash> {
     let mut level = hashes.to_vec();
     while level.len() > 1 {
         let pairs = level.chunks_exact(2);
-        level = pairs
-            .filter_map(|pair| Some(TreeHash::of_node(*pair.first()?, *pair.get(1)?)))
-            .collect();
+        level =
+            pairs.filter_map(|pair| Some(TreeHash::node(*pair.first()?, *pair.get(1)?))).collect();
     }
     level.first().copied()
 }

@@ -34,7 +34,7 @@ where
     /// Returns the root hash of the tree.
     pub fn root(&mut self) -> Result<TreeHash, E> {
         if self.size == 0 {
-            return Ok(TreeHash::of_empty_tree());
+            return Ok(TreeHash::empty_tree());
         }
         self.range(0, self.size)
     }
@@ -127,7 +127,7 @@ where
             return self.subtree(length.trailing_zeros(), start);
         }
         let middle = start + split(length);
-        Ok(TreeHash::of_node(self.range(start, middle)?, self.range(middle, end)?))
+        Ok(TreeHash::node(self.range(start, middle)?, self.range(middle, end)?))
     }
 
     /// Returns the root of the complete subtree of `2^height` entries from `start` on. One tile contains all hashes
@@ -179,19 +179,19 @@ mod tests {
     type Stored = HashMap<(u8, u64), Vec<TreeHash>>;
 
     fn leaves(count: u64) -> Vec<TreeHash> {
-        (0..count).map(|n| TreeHash::of_leaf(&n.to_be_bytes())).collect()
+        (0..count).map(|n| TreeHash::leaf(&n.to_be_bytes())).collect()
     }
 
     /// The recursive definition of RFC 6962, section 2.1.
     fn defined_root(leaves: &[TreeHash]) -> TreeHash {
         match leaves {
-            [] => TreeHash::of_empty_tree(),
+            [] => TreeHash::empty_tree(),
             [leaf] => *leaf,
             _ => {
                 let (left, right) = leaves.split_at(
                     usize::try_from(split(u64::try_from(leaves.len()).unwrap())).unwrap(),
                 );
-                TreeHash::of_node(defined_root(left), defined_root(right))
+                TreeHash::node(defined_root(left), defined_root(right))
             }
         }
     }
@@ -320,7 +320,7 @@ mod tests {
             let mut tree = open(&tiles, size);
             let index = u64::try_from(place.index(usize::try_from(size).unwrap())).unwrap();
             let (root, mut proof) = (tree.root().unwrap(), tree.inclusion_proof(index).unwrap());
-            let leaf = TreeHash::of_leaf(&index.to_be_bytes());
+            let leaf = TreeHash::leaf(&index.to_be_bytes());
             prop_assert!(verify_inclusion(leaf, index, size, &proof, root));
             if !proof.is_empty() {
                 let at = which.index(proof.len());

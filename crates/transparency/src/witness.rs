@@ -12,7 +12,7 @@ use crate::{
     checkpoint::Checkpoint,
     cosignature::cosigned_message,
     hash::TreeHash,
-    key::{KeyFault, SignatureType, VerifierKey},
+    key::{KeyError, SignatureType, VerifierKey},
     note::{Note, SignatureLine},
     proof::verify_consistency,
     tile::parse_decimal,
@@ -97,7 +97,7 @@ impl AddCheckpoint {
         if self.old_size > new.size {
             return Err(WitnessRefusal::Form("the old size is larger than the checkpoint"));
         }
-        let empty = (0, TreeHash::of_empty_tree());
+        let empty = (0, TreeHash::empty_tree());
         let (size, root) = last(&new.origin).map_or(empty, |last| (last.size, last.root));
         if self.old_size != size {
             return Err(WitnessRefusal::OldSize(size));
@@ -122,7 +122,7 @@ impl fmt::Display for AddCheckpoint {
 
 impl WitnessKey {
     /// Creates the Ed25519 key of a witness from its 32 secret bytes.
-    pub fn new(name: &str, secret: &[u8; 32]) -> Result<Self, KeyFault> {
+    pub fn new(name: &str, secret: &[u8; 32]) -> Result<Self, KeyError> {
         let secret = SigningKey::from_bytes(secret);
         let public = secret.verifying_key().to_bytes();
         let public = VerifierKey::new(name, SignatureType::Cosignature, &public)?;
@@ -130,7 +130,7 @@ impl WitnessKey {
     }
 
     /// Creates the ML-DSA-44 key of a witness from its seed of 32 secret bytes. Use the seed for no other key.
-    pub fn ml_dsa_44(name: &str, seed: &[u8; 32]) -> Result<Self, KeyFault> {
+    pub fn ml_dsa_44(name: &str, seed: &[u8; 32]) -> Result<Self, KeyError> {
         let secret = ml_dsa::SigningKey::<MlDsa44>::from_seed(&(*seed).into());
         let public = secret.verifying_key().encode();
         let public = VerifierKey::new(name, SignatureType::MlDsa44Cosignature, &public)?;
@@ -150,7 +150,7 @@ impl WitnessKey {
         let signature = signature.ok_or(WitnessRefusal::Form(
             "the note is no checkpoint, or the name of its log has more than 255 bytes",
         ))?;
-        Ok(SignatureLine::of_witness(&self.public, now_s, &signature))
+        Ok(SignatureLine::by_witness(&self.public, now_s, &signature))
     }
 
     fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::{
         envelopes::tree,
-        note::NoteFault,
+        note::NoteError,
         tests::{log, signed_checkpoint},
     };
 
@@ -178,7 +178,7 @@ mod tests {
     /// after `fork` are different ones.
     fn request(old_size: u64, size: u64, fork: u64) -> AddCheckpoint {
         let leaves: Vec<_> = (0..size)
-            .map(|n| TreeHash::of_leaf(&[n.to_be_bytes(), [u8::from(n >= fork); 8]].concat()))
+            .map(|n| TreeHash::leaf(&[n.to_be_bytes(), [u8::from(n >= fork); 8]].concat()))
             .collect();
         let mut tree = tree(&leaves).unwrap();
         let checkpoint = signed_checkpoint(3, size, tree.root().unwrap());
@@ -255,7 +255,7 @@ mod tests {
         let other = note.to_string().replacen("\n5\n", "\n6\n", 1);
         let other = Note::parse(&other).unwrap();
         for key in keys([9; 32]) {
-            let wrong = NoteFault::Signature("example.org/witness".to_owned());
+            let wrong = NoteError::Signature("example.org/witness".to_owned());
             assert_eq!(other.cosigned_at(key.public()), Err(wrong));
         }
     }
@@ -270,7 +270,7 @@ mod tests {
         let name = "w".repeat(256);
         assert_eq!(
             WitnessKey::ml_dsa_44(&name, &[9; 32]).err(),
-            Some(KeyFault::Name(name.clone()))
+            Some(KeyError::Name(name.clone()))
         );
         assert!(WitnessKey::new(&name, &[9; 32]).is_ok());
     }

@@ -11,7 +11,7 @@ mod row_tags;
 mod wrapping;
 
 pub use identity::{Identity, Root};
-pub use keyring::{Keyring, KeyringFault};
+pub use keyring::{Keyring, KeyringError};
 pub use provider::{KekProvider, ProviderError};
 pub use wrapping::kek_version;
 pub(crate) use wrapping::{NONCE_LEN, StorageLocation, decrypt, encrypt};

@@ -26,14 +26,14 @@ mod signing;
 
 pub use entropy::random;
 pub use error::WalletError;
-pub use keys::{Identity, KekProvider, Keyring, KeyringFault, ProviderError, Root, kek_version};
+pub use keys::{Identity, KekProvider, Keyring, KeyringError, ProviderError, Root, kek_version};
 pub use part_list::{chain_hash, keyed_hash};
 pub use sealing::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, SealingPublicKey, channel_of,
     open, seal,
 };
 pub use secrets::{
-    FormId, InviteSecret, KeyToken, LoginSecret, PasswordHash, PasswordHashFault, RecoveryCode,
+    FormId, InviteSecret, KeyToken, LoginSecret, PasswordHash, PasswordHashError, RecoveryCode,
     SessionToken, WebhookSecret, open_form_result, same_hash, seal_form_result,
 };
 pub use signing::{

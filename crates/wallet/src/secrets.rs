@@ -7,7 +7,7 @@ mod token;
 mod webhook_secret;
 
 pub use form_result::{open_form_result, seal_form_result};
-pub use password_hash::{PasswordHash, PasswordHashFault};
+pub use password_hash::{PasswordHash, PasswordHashError};
 pub use token::{
     FormId, InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, same_hash,
 };

@@ -10,7 +10,7 @@ use std::{
 
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
-use sealpost_webhooks::{SignedHeaders, VerifyFault, sign, verify};
+use sealpost_webhooks::{SignedHeaders, VerifyError, sign, verify};
 
 /// A receiver of webhook requests, with the secret of its webhook and the ids of processed events.
 struct Receiver {
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "body altered:    {:?}", receiver.receive(&headers, b"{}", now))?;
     let later = Timestamp::from_millis(now.as_millis() + 600_000);
     writeln!(out, "ten minutes old: {:?}", receiver.receive(&headers, body, later))?;
-    writeln!(out, "an error reads:  {}", VerifyFault::NoMatch)?;
+    writeln!(out, "an error reads:  {}", VerifyError::NoMatch)?;
     Ok(())
 }
 

@@ -37,7 +37,7 @@ mod address_guard;
 mod circuit_breaker;
 mod dispatcher;
 mod http;
-mod local_fault;
+mod local_error;
 mod queue;
 mod relay;
 mod retry;
@@ -52,15 +52,15 @@ pub use self::{
     dispatcher::{DispatchError, Dispatcher, Stats},
     http::{
         response_stream::ResponseStream,
-        tls::{RootsFault, read_roots},
+        tls::{RootsError, read_roots},
     },
-    retry::schedule::{RetrySchedule, ScheduleFault},
+    retry::schedule::{RetrySchedule, ScheduleError},
     settings::Settings,
     signing::{
         asymmetric::{sign_asymmetric, verify_asymmetric},
         did_document::{NoVerifyingKey, verifying_keys},
         symmetric::{sign, verify},
-        verification::{SignedHeaders, VerifyFault, signed_content},
-        verifying_key::{VerifyingKey, VerifyingKeyFault},
+        verification::{SignedHeaders, VerifyError, signed_content},
+        verifying_key::{VerifyingKey, VerifyingKeyError},
     },
 };

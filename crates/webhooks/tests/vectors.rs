@@ -9,7 +9,7 @@ mod generator;
 
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
-use sealpost_webhooks::{SignedHeaders, VerifyFault, verify, verify_asymmetric};
+use sealpost_webhooks::{SignedHeaders, VerifyError, verify, verify_asymmetric};
 use serde_json::Value;
 use standardwebhooks::Webhook;
 
@@ -68,7 +68,7 @@ fn is_authentic(case: &Value) -> bool {
         let secret = WebhookSecret::parse(secret.as_str().unwrap()).unwrap();
         verify(&secret, &signed, body, now)
     };
-    let mut verdicts: Vec<Result<(), VerifyFault>> =
+    let mut verdicts: Vec<Result<(), VerifyError>> =
         case["secrets"].as_array().unwrap().iter().map(by_secret).collect();
     if let Some(key) = case["public_key"].as_str() {
         verdicts.push(verify_asymmetric(&key.parse().unwrap(), &signed, body, now));

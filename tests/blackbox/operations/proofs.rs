@@ -48,7 +48,7 @@ impl Log {
         let text = Checkpoint { origin: ORIGIN.to_owned(), size, root }.to_string();
         let signature = self.signer.sign(text.as_bytes()).as_ref().try_into().unwrap();
         let cosignature = self.witness.cosign(&text, AT_S).unwrap();
-        let lines = vec![SignatureLine::of_log(&self.key, signature), cosignature];
+        let lines = vec![SignatureLine::by_log(&self.key, signature), cosignature];
         let checkpoint = Note::new(text, lines);
         let extra = self.statements[index].to_string().into_bytes();
         LogProof { extra, index: number, hashes, checkpoint }.to_string()
@@ -110,8 +110,7 @@ fn statement(n: usize) -> Statement {
         return Statement { kind: "key".to_owned(), at_ms, salt, text, envelope: None };
     }
     let envelope = |at| format!("envelope env_{n}_{at}\nhash sha256:{at}\nsender a\nrecipient b\n");
-    let leaves: Vec<_> =
-        (0..=n % 40).map(|at| TreeHash::of_leaf(envelope(at).as_bytes())).collect();
+    let leaves: Vec<_> = (0..=n % 40).map(|at| TreeHash::leaf(envelope(at).as_bytes())).collect();
     let text = EnvelopePlace::text_of_all(&leaves).unwrap();
     let envelope = EnvelopePlace::find(envelope(n % leaves.len()), &leaves).unwrap();
     Statement { kind: "envelopes".to_owned(), at_ms, salt, text, envelope }
@@ -204,7 +203,7 @@ fn the_page_verifies_ml_dsa_44_or_says_that_the_browser_cannot() {
 fn verifiers_agree_on_cosignatures_of_ml_dsa_44() {
     let witness = WitnessKey::ml_dsa_44(WITNESS, &[5; 32]).unwrap();
     let cosigned = |size: u64| {
-        let root = TreeHash::of_leaf(&size.to_be_bytes());
+        let root = TreeHash::leaf(&size.to_be_bytes());
         let text = Checkpoint { origin: ORIGIN.to_owned(), size, root }.to_string();
         let line = witness.cosign(&text, AT_S).unwrap();
         Note::new(text, vec![line]).to_string()

@@ -9,9 +9,9 @@ use super::{
     desk::Desk,
     output::{Output, table},
 };
-use crate::{cli::AuditCommand as C, fault::Fault};
+use crate::{cli::AuditCommand as C, command_error::CommandError};
 
-pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), CommandError> {
     match command {
         C::List { after, limit } => {
             let entries = match after {
@@ -32,7 +32,7 @@ struct Listed {
     entries: Vec<AuditView>,
 }
 
-fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
+fn verify(desk: &Desk, output: Output) -> Result<(), CommandError> {
     let kept = checkpoint_file(&desk.settings, &desk.database)?;
     let verdict = desk.operator.verify_audit(kept.as_deref())?;
     match &verdict {
@@ -43,7 +43,7 @@ fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
             // Prints the verdict as JSON also for a broken trail, because scripts read the verdict from standard
             // output. In text format, only the error is printed.
             output.show_as(&verdict, |_| String::new())?;
-            Err(Fault::new(format!("the audit trail is broken at entry {number}: {why}")))
+            Err(CommandError::new(format!("the audit trail is broken at entry {number}: {why}")))
         }
     }
 }

@@ -18,10 +18,10 @@ use crate::{
         InviteCommand, IssuerCommand, JournalCommand, KeyCommand, KeyListArgs, LogCommand, Noun,
         PartnerCommand, PlanCommand, SessionCommand, TokenCommand, WebhookCommand,
     },
-    fault::Fault,
+    command_error::CommandError,
 };
 
-pub(super) fn perform(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fault> {
+pub(super) fn perform(desk: &Desk, output: Output, noun: &Noun) -> Result<(), CommandError> {
     let Desk { operator, settings, database, clock } = desk;
     match noun {
         Noun::Account(command) => account(desk, output, command),
@@ -80,7 +80,7 @@ pub(super) fn perform(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fa
     }
 }
 
-fn account(desk: &Desk, output: Output, command: &AccountCommand) -> Result<(), Fault> {
+fn account(desk: &Desk, output: Output, command: &AccountCommand) -> Result<(), CommandError> {
     use AccountCommand as C;
     let operator = &desk.operator;
     match command {
@@ -101,7 +101,11 @@ fn account(desk: &Desk, output: Output, command: &AccountCommand) -> Result<(), 
     }
 }
 
-fn invite(operator: &Operator, output: Output, command: &InviteCommand) -> Result<(), Fault> {
+fn invite(
+    operator: &Operator,
+    output: Output,
+    command: &InviteCommand,
+) -> Result<(), CommandError> {
     match command {
         InviteCommand::Create(args) => {
             let (uses, expires_in, note) = (args.uses, args.expires.0, args.note.clone());
@@ -114,7 +118,7 @@ fn invite(operator: &Operator, output: Output, command: &InviteCommand) -> Resul
     }
 }
 
-fn key(operator: &Operator, output: Output, command: &KeyCommand) -> Result<(), Fault> {
+fn key(operator: &Operator, output: Output, command: &KeyCommand) -> Result<(), CommandError> {
     use KeyCommand as C;
     match command {
         C::Deactivate(key) => output.show(&operator.deactivate_key(&key.api_key_id)?),
@@ -131,7 +135,11 @@ fn key(operator: &Operator, output: Output, command: &KeyCommand) -> Result<(), 
     }
 }
 
-fn governance(operator: &Operator, output: Output, it: &GovernanceCommand) -> Result<(), Fault> {
+fn governance(
+    operator: &Operator,
+    output: Output,
+    it: &GovernanceCommand,
+) -> Result<(), CommandError> {
     use GovernanceCommand as C;
     let (C::Enforce(verdict) | C::Lift(verdict) | C::Propose(verdict)) = it;
     let (subject, reason) = (&verdict.subject, checked("--reason", &verdict.reason.text)?);
@@ -143,7 +151,11 @@ fn governance(operator: &Operator, output: Output, it: &GovernanceCommand) -> Re
     output.show(&decision?)
 }
 
-fn partner(operator: &Operator, output: Output, command: &PartnerCommand) -> Result<(), Fault> {
+fn partner(
+    operator: &Operator,
+    output: Output,
+    command: &PartnerCommand,
+) -> Result<(), CommandError> {
     use PartnerCommand as C;
     let reason = |text| checked("--reason", text);
     match command {
@@ -159,14 +171,14 @@ fn partner(operator: &Operator, output: Output, command: &PartnerCommand) -> Res
     }
 }
 
-fn assess(operator: &Operator, output: Output, args: &AssessArgs) -> Result<(), Fault> {
+fn assess(operator: &Operator, output: Output, args: &AssessArgs) -> Result<(), CommandError> {
     let &AssessArgs { clarity, coherence, confidence, drift, .. } = args;
     let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
     let source = source("--assessor", args.assessor.as_ref(), &args.reason)?;
     output.show(&operator.assess(&args.api_key_id, metrics, &source)?)
 }
 
-fn attest(operator: &Operator, output: Output, args: &AttestArgs) -> Result<(), Fault> {
+fn attest(operator: &Operator, output: Output, args: &AttestArgs) -> Result<(), CommandError> {
     let attest =
         Attest { check: args.check.clone(), valid_until: args.valid_until, failed: args.failed };
     let source = source("--attester", args.attester.as_ref(), &args.reason)?;
@@ -175,7 +187,11 @@ fn attest(operator: &Operator, output: Output, args: &AttestArgs) -> Result<(), 
 
 /// Returns the author and the reason of an assessment or attestation. `option` is the name of the command-line option
 /// for the author, for errors.
-fn source(option: &str, by: Option<&String>, reason: &str) -> Result<AssessmentSource, Fault> {
+fn source(
+    option: &str,
+    by: Option<&String>,
+    reason: &str,
+) -> Result<AssessmentSource, CommandError> {
     if let Some(name) = by {
         checked(option, name)?;
     }
@@ -187,8 +203,8 @@ fn source(option: &str, by: Option<&String>, reason: &str) -> Result<AssessmentS
 
 /// Returns the text, unless it could deceive its readers, such as a text with control characters. The console and the
 /// operator API apply the same rule to reasons.
-fn checked<'t>(option: &str, text: &'t str) -> Result<&'t str, Fault> {
-    check_reason(text).map_err(|fault| Fault::usage(format!("{option} {fault}")))?;
+fn checked<'t>(option: &str, text: &'t str) -> Result<&'t str, CommandError> {
+    check_reason(text).map_err(|fault| CommandError::usage(format!("{option} {fault}")))?;
     Ok(text)
 }
 

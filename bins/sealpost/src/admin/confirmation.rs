@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::{
     cli::{AccountCommand, AdminKekCommand, KeyCommand, LogCommand, Noun},
-    fault::Fault,
+    command_error::CommandError,
 };
 
 /// A command that destroys data.
@@ -20,7 +20,7 @@ struct Destruction {
 
 /// Asks the operator to confirm a command that destroys data. Fails if the operator types another word, or if there is
 /// neither a terminal nor `--yes`.
-pub(super) fn confirm(noun: &Noun) -> Result<(), Fault> {
+pub(super) fn confirm(noun: &Noun) -> Result<(), CommandError> {
     let Some(Destruction { verb, subject, loss, is_confirmed }) = destruction(noun) else {
         return Ok(());
     };
@@ -28,20 +28,20 @@ pub(super) fn confirm(noun: &Noun) -> Result<(), Fault> {
         return Ok(());
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return Err(Fault::usage(format!(
+        return Err(CommandError::usage(format!(
             "nothing was changed: {verb} cannot be undone, and there is no terminal for a question; add --yes to confirm"
         )));
     }
     let question =
         format!("{verb} {subject}: {loss}\nThis cannot be undone. Type {verb} to go on: ");
-    io::stderr().write_all(question.as_bytes()).map_err(Fault::output)?;
+    io::stderr().write_all(question.as_bytes()).map_err(CommandError::output)?;
     let mut typed = String::new();
     let read = io::stdin().read_line(&mut typed);
-    read.map_err(|error| Fault::caused("cannot read the answer from the terminal", error))?;
+    read.map_err(|error| CommandError::caused("cannot read the answer from the terminal", error))?;
     if typed.trim() == verb {
         return Ok(());
     }
-    Err(Fault::new(format!("nothing was changed: the answer was not {verb}")))
+    Err(CommandError::new(format!("nothing was changed: the answer was not {verb}")))
 }
 
 fn destruction(noun: &Noun) -> Option<Destruction> {

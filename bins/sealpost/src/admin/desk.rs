@@ -13,8 +13,8 @@ use sealpost_service::Operator;
 
 use super::actor;
 use crate::{
+    command_error::CommandError,
     database::refuse_missing,
-    fault::Fault,
     settings::{DatabaseArgs, KekArgs},
 };
 
@@ -29,14 +29,14 @@ pub(super) struct Desk {
 impl Desk {
     /// Opens the database, even while servers use the database. Rejects a missing or outdated database without changing
     /// it.
-    pub(super) fn open(args: &DatabaseArgs) -> Result<Self, Fault> {
+    pub(super) fn open(args: &DatabaseArgs) -> Result<Self, CommandError> {
         let settings = DatabaseSettings::from(args);
         let url = settings.database_url();
         refuse_missing(&url)?;
         let database = Arc::new(open_database(&settings, &url)?);
         let pending = database.pending_migrations().map_err(database_error)?;
         if !pending.is_empty() {
-            return Err(Fault::new(format!(
+            return Err(CommandError::new(format!(
                 "the database is older than this version: run `sealpost migrate` first, which applies {}",
                 pending.join(", ")
             )));
@@ -44,14 +44,14 @@ impl Desk {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let operator =
             Operator::new(Arc::<Database>::clone(&database), Arc::clone(&clock), actor::name())
-                .of_process(actor::process());
+                .by_process(actor::process());
         Ok(Self { operator, database, settings, clock })
     }
 
     /// Reads the key-encryption keys, and attaches them to the database, which needs them to authenticate some rows,
     /// such as API tokens, with [tags](sealpost_domain::ports::RowAuthenticator). Returns `None` if no keys are given
     /// or found: a command that writes such a row then fails.
-    pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<Option<Arc<Keyring>>, Fault> {
+    pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<Option<Arc<Keyring>>, CommandError> {
         let settings = KeySettings::try_from(keks)?;
         let KeySettings { file, text, provider, .. } = &settings;
         let are_given = file.is_some() || text.is_some() || provider.is_some();
@@ -62,13 +62,13 @@ impl Desk {
     }
 
     /// Returns the source from which the key-encryption keys are read.
-    pub(super) fn key_source(&self, keks: &KekArgs) -> Result<KeySource, Fault> {
+    pub(super) fn key_source(&self, keks: &KekArgs) -> Result<KeySource, CommandError> {
         Ok(KeySource::new(&KeySettings::try_from(keks)?, &self.settings)?)
     }
 
     /// Opens the revocation journal, a file outside the database in which the revocations of this command are recorded.
     /// Returns `None` if the journal is turned off.
-    pub(super) fn attach_journal(&self) -> Result<Option<Arc<Journal>>, Fault> {
+    pub(super) fn attach_journal(&self) -> Result<Option<Arc<Journal>>, CommandError> {
         Ok(attach_for_command(&self.settings, &self.database, &self.clock)?)
     }
 }

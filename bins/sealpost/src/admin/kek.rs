@@ -14,13 +14,17 @@ use sealpost_service::Rewrapped;
 use super::{desk::Desk, output::Output};
 use crate::{
     cli::{AdminKekCommand, KekPlace},
-    fault::Fault,
+    command_error::CommandError,
     kek::{shares, variable},
     settings::KekArgs,
     terminal::Progress,
 };
 
-pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
+pub(super) fn run(
+    desk: &Desk,
+    output: Output,
+    command: &AdminKekCommand,
+) -> Result<(), CommandError> {
     match command {
         AdminKekCommand::AdoptRows(keks) => adopt_rows(desk, output, keks),
         AdminKekCommand::Move { to, finish: false, keks } => copy(desk, output, to, keks),
@@ -30,9 +34,9 @@ pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Res
     }
 }
 
-fn adopt_rows(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
+fn adopt_rows(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), CommandError> {
     let keyring = desk.use_keys(keks)?.ok_or_else(|| {
-        Fault::new("this needs the key-encryption keys: give --kek-file or --kek-provider")
+        CommandError::new("this needs the key-encryption keys: give --kek-file or --kek-provider")
     })?;
     let progress = Progress::start();
     let mut show = |rows| progress.show(&format!("{rows} rows read"));
@@ -43,7 +47,7 @@ fn adopt_rows(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> 
     })
 }
 
-fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
+fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), CommandError> {
     let mut from = KeySettings::try_from(keks)?;
     let target = target(to, keks)?;
     if from.provider.is_some() {
@@ -61,7 +65,7 @@ fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<()
     })
 }
 
-fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
+fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), CommandError> {
     let to = KeySource::new(&target(to, keks)?, &desk.settings)?;
     let finished = provider_move::finish(&to, &desk.database, &desk.operator)?;
     output.show_as(&finished, |_| {
@@ -73,7 +77,7 @@ fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<
     })
 }
 
-fn target(to: &KekPlace, keks: &KekArgs) -> Result<KeySettings, Fault> {
+fn target(to: &KekPlace, keks: &KekArgs) -> Result<KeySettings, CommandError> {
     Ok(match to {
         KekPlace::File => KeySettings { file: keks.kek_file.clone(), ..KeySettings::default() },
         KekPlace::Provider(name) => {
@@ -83,7 +87,7 @@ fn target(to: &KekPlace, keks: &KekArgs) -> Result<KeySettings, Fault> {
     })
 }
 
-fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
+fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), CommandError> {
     let retired = desk.operator.retire_kek(&desk.database, version)?;
     output.show_as(&retired, |_| {
         format!(
@@ -94,7 +98,7 @@ fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
     })
 }
 
-fn rotate(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
+fn rotate(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), CommandError> {
     refuse_variable()?;
     let source = desk.key_source(keks)?;
     let progress = Progress::start();
@@ -110,11 +114,11 @@ fn rotate(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
     })
 }
 
-fn refuse_variable() -> Result<(), Fault> {
+fn refuse_variable() -> Result<(), CommandError> {
     if variable::take()?.is_none() {
         return Ok(());
     }
-    Err(Fault::new(
+    Err(CommandError::new(
         "the keys are in SEALPOST_KEK, which this command cannot extend: write them into a file, give the file to \
          every server with --kek-file, and run this command again",
     ))

@@ -6,7 +6,7 @@ use sealpost_service::ListPage;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{fault::Fault, terminal::print};
+use crate::{command_error::CommandError, terminal::print};
 
 /// Selects text or JSON as the format of the output.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub(super) struct Output {
 
 impl Output {
     /// Prints the fields of a result, one per line.
-    pub(super) fn show(self, result: &impl Serialize) -> Result<(), Fault> {
+    pub(super) fn show(self, result: &impl Serialize) -> Result<(), CommandError> {
         self.show_as(result, lines)
     }
 
@@ -25,7 +25,7 @@ impl Output {
         self,
         result: &impl Serialize,
         text: impl FnOnce(&Value) -> String,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CommandError> {
         let printed = if self.json {
             serde_json::to_string(result).map(|object| format!("{}\n", escape_json(&object)))
         } else {
@@ -41,7 +41,7 @@ impl Output {
         self,
         page: &ListPage<T>,
         columns: &[&str],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CommandError> {
         let entries = page.entries.iter().map(serde_json::to_value);
         let entries: Vec<Value> = entries.collect::<Result<_, _>>().map_err(unserialisable)?;
         if self.json {
@@ -77,8 +77,8 @@ pub(super) fn field(entry: &Value, name: &str) -> String {
     entry.get(name).map(plain).unwrap_or_default()
 }
 
-fn unserialisable(error: serde_json::Error) -> Fault {
-    Fault::caused("the result cannot be serialised", error)
+fn unserialisable(error: serde_json::Error) -> CommandError {
+    CommandError::caused("the result cannot be serialised", error)
 }
 
 /// Returns the fields of a result, one per line. A list of objects has one line for each object.

@@ -4,9 +4,13 @@ use sealpost_domain::Plan;
 use sealpost_service::{Agreement, Operator};
 
 use super::output::Output;
-use crate::{cli::PlanArgs, fault::Fault};
+use crate::{cli::PlanArgs, command_error::CommandError};
 
-pub(super) fn set(operator: &Operator, output: Output, args: &PlanArgs) -> Result<(), Fault> {
+pub(super) fn set(
+    operator: &Operator,
+    output: Output,
+    args: &PlanArgs,
+) -> Result<(), CommandError> {
     let (fixed, agreement) = chosen(args)?;
     output.show(&match fixed {
         Some(plan) => operator.set_plan(&args.api_key_id, plan)?,
@@ -17,12 +21,12 @@ pub(super) fn set(operator: &Operator, output: Output, args: &PlanArgs) -> Resul
 /// Returns the requested plan if its limits are fixed, or `None` for the plan enterprise, and the requested limits.
 /// Rejects limits for a plan with fixed limits. Rejects the plan enterprise if a limit is missing, unless
 /// `--keep-limits` is given: a missing limit keeps its current value, which may come from a smaller plan.
-fn chosen(args: &PlanArgs) -> Result<(Option<Plan>, Agreement), Fault> {
+fn chosen(args: &PlanArgs) -> Result<(Option<Plan>, Agreement), CommandError> {
     let &PlanArgs { per_minute, per_day, per_month, per_second, allow_overage, .. } = args;
     let agreement = Agreement { per_minute, per_day, per_month, per_second, allow_overage };
     let fixed = agreement.plan_named(&args.plan).ok();
     let fixed = fixed.filter(|fixed| fixed.is_none() || !args.keep_limits).ok_or_else(|| {
-        Fault::usage(format!(
+        CommandError::usage(format!(
             "the plan {} has fixed limits: omit --per-..., --keep-limits and --allow-overage",
             args.plan
         ))
@@ -38,7 +42,7 @@ fn chosen(args: &PlanArgs) -> Result<(Option<Plan>, Agreement), Fault> {
     if fixed.is_some() || missing.is_empty() || args.keep_limits {
         return Ok((fixed, agreement));
     }
-    Err(Fault::usage(format!(
+    Err(CommandError::usage(format!(
         "the plan enterprise needs {}: give the missing limits, or --keep-limits to keep the current ones",
         missing.join(", ")
     )))

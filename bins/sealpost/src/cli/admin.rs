@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId, Plan};
-use sealpost_node::settings::{NameFault, ProviderName};
+use sealpost_node::settings::{NameError, ProviderName};
 
 use super::{
     badge::{AssessArgs, AttestArgs, BadgeCommand, given_reason},
@@ -209,7 +209,7 @@ pub(crate) enum KekPlace {
     Provider(ProviderName),
 }
 
-fn place(text: &str) -> Result<KekPlace, NameFault> {
+fn place(text: &str) -> Result<KekPlace, NameError> {
     if text.eq_ignore_ascii_case("file") {
         return Ok(KekPlace::File);
     }

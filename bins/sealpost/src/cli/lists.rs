@@ -11,7 +11,7 @@ use sealpost_domain::{
 };
 
 use super::confirmation::Confirmation;
-use crate::{fault::Fault, settings::KekArgs};
+use crate::{command_error::CommandError, settings::KekArgs};
 
 #[derive(Subcommand)]
 pub(crate) enum AccountCommand {
@@ -118,11 +118,13 @@ pub(crate) struct OwnerArgs {
 
 impl OwnerArgs {
     /// Returns the selected account or key. Fails if neither was given. In practice clap rejects such arguments first.
-    pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
+    pub(crate) fn owner(&self) -> Result<WebhookOwner, CommandError> {
         match (self.account, self.key) {
             (Some(account), _) => Ok(WebhookOwner::Account(account)),
             (None, Some(key)) => Ok(WebhookOwner::Key(key)),
-            (None, None) => Err(Fault::usage("give the owner with --account ACCT or --key AK")),
+            (None, None) => {
+                Err(CommandError::usage("give the owner with --account ACCT or --key AK"))
+            }
         }
     }
 }

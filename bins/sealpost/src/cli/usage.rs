@@ -14,7 +14,7 @@ use clap::{
 use sealpost_shell::tolerate_closed_pipe;
 
 use super::command;
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 /// Prints the help or the error that clap returned:
 ///
@@ -26,16 +26,16 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
         let printed = error.print().and_then(|()| io::stdout().flush());
         return match tolerate_closed_pipe(printed) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => Fault::output(error).report(&invoked_command()),
+            Err(error) => CommandError::output(error).report(&invoked_command()),
         };
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // A failed print cannot be reported, because standard error is closed. The exit status still reports the wrong
         // usage.
         drop(error.print());
-        return ExitCode::from(Fault::WRONG_USAGE);
+        return ExitCode::from(CommandError::WRONG_USAGE);
     }
-    Fault::usage(message(error)).report(&invoked_command())
+    CommandError::usage(message(error)).report(&invoked_command())
 }
 
 /// Returns the command and subcommands that this process was called with, for example `sealpost admin key`.

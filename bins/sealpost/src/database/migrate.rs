@@ -4,12 +4,12 @@ use sealpost_node::{database_error, open_database, settings::DatabaseSettings};
 
 use crate::{
     cli::MigrateArgs,
-    fault::Fault,
+    command_error::CommandError,
     terminal::{Progress, print},
 };
 
 /// Applies all pending migrations and prints their names.
-pub(crate) fn run(args: &MigrateArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &MigrateArgs) -> Result<(), CommandError> {
     let settings = DatabaseSettings::from(&args.database);
     let database = open_database(&settings, &settings.database_url())?;
     let progress = Progress::start();

@@ -7,17 +7,17 @@ use sealpost_node::{
 
 use crate::{
     cli::MoveArgs,
-    fault::Fault,
+    command_error::CommandError,
     terminal::{Progress, print},
 };
 
 /// Moves the data, and prints the number of rows and the next steps.
-pub(crate) fn run(args: &MoveArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &MoveArgs) -> Result<(), CommandError> {
     let DatabaseUrl::Sqlite(from) = &args.from else {
-        return Err(Fault::usage("--from must be an embedded database: give sqlite:PATH"));
+        return Err(CommandError::usage("--from must be an embedded database: give sqlite:PATH"));
     };
     let DatabaseUrl::Postgres(_) = &args.to else {
-        return Err(Fault::usage("--to must be a PostgreSQL database: give postgres://…"));
+        return Err(CommandError::usage("--to must be a PostgreSQL database: give postgres://…"));
     };
     let target = DatabaseSettings {
         url: Some(args.to.clone()),

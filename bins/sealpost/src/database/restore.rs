@@ -6,15 +6,15 @@ use sealpost_node::{
 };
 use sealpost_service::{DatabaseRecovered, Operator};
 
-use crate::{admin::actor, cli::RestoreArgs, fault::Fault, terminal::print};
+use crate::{admin::actor, cli::RestoreArgs, command_error::CommandError, terminal::print};
 
 /// Restores the backup, and prints the changes that the revocation journal caused.
-pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &RestoreArgs) -> Result<(), CommandError> {
     let settings = DatabaseSettings::from(&args.database);
     let keys = (!args.without_keys).then(|| KeySettings::try_from(&args.keks)).transpose()?;
     let restored = restore(&settings, keys.as_ref(), &args.file, &args.journal, |store, clock| {
         Operator::new(store, clock, actor::name())
-            .of_process(actor::process())
+            .by_process(actor::process())
             .giving_reason("restore of a backup")
     })?;
     let DatabaseRecovered {

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, net::SocketAddr};
 use serde_json::Value;
 
 use super::narration::say;
-use crate::{fault::Fault, http};
+use crate::{command_error::CommandError, http};
 
 /// Calls the API of the demo server, and prints requests and responses.
 pub(super) struct Caller {
@@ -19,9 +19,10 @@ pub(super) struct Identity {
 }
 
 impl Caller {
-    pub(super) fn new(base_url: &str) -> Result<Self, Fault> {
+    pub(super) fn new(base_url: &str) -> Result<Self, CommandError> {
         let address = base_url.strip_prefix("http://").and_then(|address| address.parse().ok());
-        let address = address.ok_or_else(|| Fault::new(format!("{base_url} is not a socket")))?;
+        let address =
+            address.ok_or_else(|| CommandError::new(format!("{base_url} is not a socket")))?;
         Ok(Self { address })
     }
 
@@ -33,7 +34,7 @@ impl Caller {
         path: &str,
         body: &Value,
         status: u16,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, CommandError> {
         let (address, fields, body) = (self.address, headers(identity), body.to_string());
         say(&format!("   $ {}", curl(&format!("http://{address}{path}"), &fields, &body)))?;
         let line = format!("POST {path}");
@@ -41,22 +42,23 @@ impl Caller {
         let request = move || http::request(address, &line, &fields, &body);
         let response = actix_rt::task::spawn_blocking(request)
             .await
-            .map_err(|error| Fault::caused("a call was interrupted", error))?
-            .map_err(|error| Fault::caused(format!("{path} has no response"), error))?;
-        let value: Value = serde_json::from_slice(&response.body)
-            .map_err(|error| Fault::caused(format!("the response of {path} is not JSON"), error))?;
+            .map_err(|error| CommandError::caused("a call was interrupted", error))?
+            .map_err(|error| CommandError::caused(format!("{path} has no response"), error))?;
+        let value: Value = serde_json::from_slice(&response.body).map_err(|error| {
+            CommandError::caused(format!("the response of {path} is not JSON"), error)
+        })?;
         say(&indented(&value))?;
         if response.status == status {
             return Ok(value);
         }
-        Err(Fault::new(format!("{path} responded {} instead of {status}", response.status)))
+        Err(CommandError::new(format!("{path} responded {} instead of {status}", response.status)))
     }
 }
 
 /// Returns a string field of a response. Fails if the field is missing.
-pub(super) fn text<'a>(response: &'a Value, field: &str) -> Result<&'a str, Fault> {
+pub(super) fn text<'a>(response: &'a Value, field: &str) -> Result<&'a str, CommandError> {
     let value = response.get(field).and_then(Value::as_str);
-    value.ok_or_else(|| Fault::new(format!("the response has no {field}")))
+    value.ok_or_else(|| CommandError::new(format!("the response has no {field}")))
 }
 
 /// Formats JSON for the terminal, indented below the command that it belongs to.

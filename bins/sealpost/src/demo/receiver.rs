@@ -14,7 +14,7 @@ use sealpost_receiver::{
 };
 use tokio::sync::mpsc;
 
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 /// A running webhook receiver on a loopback port.
 pub(super) struct Receiver {
@@ -33,7 +33,7 @@ pub(super) struct ReceivedEvent {
 
 impl Receiver {
     /// Listens on a free loopback port.
-    pub(super) fn start() -> Result<Self, Fault> {
+    pub(super) fn start() -> Result<Self, CommandError> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = Listener::bind(ListenerOptions::new(listen))?;
         let url = format!("http://{}/", listener.address());
@@ -59,9 +59,9 @@ impl Receiver {
     }
 
     /// Waits for the next event. Fails if no event arrives within the time `within`.
-    pub(super) async fn next(&mut self, within: Duration) -> Result<ReceivedEvent, Fault> {
+    pub(super) async fn next(&mut self, within: Duration) -> Result<ReceivedEvent, CommandError> {
         let event = tokio::time::timeout(within, self.events.recv()).await.ok().flatten();
-        event.ok_or_else(|| Fault::new(format!(
+        event.ok_or_else(|| CommandError::new(format!(
                 "no event arrived within {within:?}: see the warnings above, or run the demo again on an idle machine"
             )))
     }

@@ -5,25 +5,26 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use sealpost_node::settings::{
     ProviderName,
-    quorum::{self, Quorum, Share, ShareFault},
+    quorum::{self, Quorum, Share, ShareError},
 };
 use zeroize::Zeroizing;
 
 use crate::{
     cli::SharesArgs,
-    fault::Fault,
+    command_error::CommandError,
     terminal::{print, read_secret_line},
 };
 
 /// Generates the wrapping key of a new quorum. Prints the value for `--kek-provider`, and then one share in each line.
-pub(crate) fn print_new(args: &SharesArgs) -> Result<(), Fault> {
+pub(crate) fn print_new(args: &SharesArgs) -> Result<(), CommandError> {
     let SharesArgs { threshold, of } = *args;
     if threshold > of {
-        return Err(Fault::usage(format!(
+        return Err(CommandError::usage(format!(
             "{of} shares can never be {threshold}: give a lower --threshold or a higher --of"
         )));
     }
-    let (id, shares) = quorum::split(threshold, of).map_err(|error| Fault::of(&error))?;
+    let (id, shares) =
+        quorum::split(threshold, of).map_err(|error| CommandError::caused_by(&error))?;
     print(format!("{}\n", Quorum::new(id)))?;
     for share in shares {
         print(Zeroizing::new(format!("{}\n", share.to_text().as_str())).as_bytes())?;
@@ -33,7 +34,7 @@ pub(crate) fn print_new(args: &SharesArgs) -> Result<(), Fault> {
 
 /// Reads shares of a quorum from standard input, one in each line, until there are enough shares to restore the key.
 /// Fails if the input has too few shares. Does nothing for other providers.
-pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
+pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), CommandError> {
     let Some(ProviderName::Quorum(quorum)) = provider else { return Ok(()) };
     let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     while !quorum.is_complete() {
@@ -43,21 +44,21 @@ pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
         }
         match quorum.add(read_share()?) {
             // Continues after a forged share, because further shares can restore the key without it.
-            Err(fault @ ShareFault::Forged) => drop(writeln!(io::stderr(), "{fault}")),
+            Err(fault @ ShareError::Forged) => drop(writeln!(io::stderr(), "{fault}")),
             added => {
-                added.map_err(Fault::usage)?;
+                added.map_err(CommandError::usage)?;
             }
         }
     }
     Ok(())
 }
 
-fn read_share() -> Result<Share, Fault> {
+fn read_share() -> Result<Share, CommandError> {
     let line = read_secret_line("the shares", LINE_LEN_MAX)?;
     if line.is_empty() {
-        return Err(Fault::usage("give more shares on standard input, one in each line"));
+        return Err(CommandError::usage("give more shares on standard input, one in each line"));
     }
-    line.parse().map_err(Fault::usage)
+    line.parse().map_err(CommandError::usage)
 }
 
 const LINE_LEN_MAX: usize = 256;

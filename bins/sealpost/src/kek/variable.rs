@@ -16,7 +16,7 @@ use std::{
 use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
 
-use crate::{environment, fault::Fault};
+use crate::{command_error::CommandError, environment};
 
 /// Executes this binary again, without `SEALPOST_KEK`, if the variable has a value. Returns only if the variable is
 /// unset or empty, or with the error of a failed execution.
@@ -36,13 +36,13 @@ pub(crate) fn leave_environment() -> io::Result<()> {
 /// later call returns `None`. If [`leave_environment`] failed, each call reads the variable itself.
 ///
 /// Fails if the value is empty or not in UTF-8. A server that ignored such a value would use the keys of a key file.
-pub(crate) fn take() -> Result<Option<Zeroizing<String>>, Fault> {
+pub(crate) fn take() -> Result<Option<Zeroizing<String>>, CommandError> {
     let passed = environment::bytes(PASSED).and_then(|number| read_passed(&number).ok());
     let is_read = passed.as_ref().is_some_and(|keys| keys.is_empty());
     match passed.or_else(|| environment::bytes(KEK)) {
         None => Ok(None),
         Some(_) if is_read => Ok(None),
-        Some(keys) if keys.is_empty() => Err(Fault::usage(
+        Some(keys) if keys.is_empty() => Err(CommandError::usage(
             "SEALPOST_KEK is empty: give it the lines of the key file, or unset it",
         )),
         Some(keys) => environment::text(KEK, &keys).map(Some),

@@ -7,12 +7,12 @@ use sealpost_receiver::{KeySource, ReceiverError, ReceiverKey, public_keys, secr
 use sealpost_shell::TemporaryWebhook;
 
 use super::bounded;
-use crate::{cli::KeyArgs, environment, fault::Fault};
+use crate::{cli::KeyArgs, command_error::CommandError, environment};
 
 /// Reads all keys. Fails with the exit status of wrong usage if a key is unreadable or invalid, or if no key is given.
 /// A secret file may be empty, because the secret can be added to the file later.
-pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
-    let usage = |error: ReceiverError| Fault::usage(error);
+pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, CommandError> {
+    let usage = |error: ReceiverError| CommandError::usage(error);
     let mut keys: Vec<ReceiverKey> =
         args.public_keys.iter().copied().map(ReceiverKey::Public).collect();
     for file in &args.did_documents {
@@ -21,7 +21,7 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     }
     for file in &args.secret_files {
         let text = secret_file::read("the secret file", file)
-            .map_err(|error| Fault::usage(error.with_causes()))?;
+            .map_err(|error| CommandError::usage(error.with_causes()))?;
         keys.extend(secrets(&text, &file.display().to_string()).map_err(usage)?);
     }
     if let Some(value) = environment::bytes(VARIABLE).filter(|value| !value.is_empty()) {
@@ -29,7 +29,7 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
         keys.extend(secrets(&text, VARIABLE).map_err(usage)?);
     }
     if keys.is_empty() && args.secret_files.is_empty() {
-        return Err(Fault::usage(format!(
+        return Err(CommandError::usage(format!(
             "no key is given: give --secret-file, {VARIABLE}, --public-key or --did-json"
         )));
     }

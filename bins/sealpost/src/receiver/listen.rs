@@ -13,10 +13,10 @@ use super::{
     show::{Place, Style, greet, printer},
     webhook,
 };
-use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
+use crate::{cli::ListenArgs, command_error::CommandError, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives or standard output is closed.
-pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: ListenArgs) -> Result<(), CommandError> {
     // Reads the keys at the start, so that invalid keys fail the command at once and not at the first event.
     let is_registered = args.register || (args.relay && args.webhook.is_none());
     if !is_registered {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
 }
 
 /// Receives events at a loopback address.
-async fn receive(args: ListenArgs) -> Result<(), Fault> {
+async fn receive(args: ListenArgs) -> Result<(), CommandError> {
     let mut signals = StopSignals::listen()?;
     let ListenArgs { forward_to, forward_timeout, listen, keys, register, profile, json, .. } =
         args;
@@ -45,14 +45,14 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
     let keys = keys::source(registered.as_ref().map(|(temporary, _service)| temporary), keys);
     let greeted = greet(style, &Place::Url(url), shown.as_deref(), register);
     let started = tolerate_closed_pipe(greeted)
-        .map_err(Fault::output)
+        .map_err(CommandError::output)
         .and_then(|()| Ok(listener.start(keys, Arc::new(SystemClock), printer(style, failed))?));
     let mut ended = Ok(());
     if started.is_ok() {
         tokio::select! {
             () = signals.next() => {}
             Some(error) = failure.recv() => {
-                ended = tolerate_closed_pipe(Err(error)).map_err(Fault::output);
+                ended = tolerate_closed_pipe(Err(error)).map_err(CommandError::output);
             }
         }
     }
@@ -64,6 +64,6 @@ async fn receive(args: ListenArgs) -> Result<(), Fault> {
     let listening = started?;
     tokio::select! {
         () = listening.stop() => ended,
-        () = signals.next() => Err(Fault::new("stopped at once")),
+        () = signals.next() => Err(CommandError::new("stopped at once")),
     }
 }

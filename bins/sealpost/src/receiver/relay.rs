@@ -21,10 +21,10 @@ use super::{
     show::{Place, Style, greet, printer},
     webhook,
 };
-use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
+use crate::{cli::ListenArgs, command_error::CommandError, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives, standard output is closed, or the service refuses the relay.
-pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
+pub(super) async fn run(args: ListenArgs) -> Result<(), CommandError> {
     let (mut signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
     check_forwarding(&args)?;
     let service = profile_client(&args.profile, env::var_os)?;
@@ -42,7 +42,7 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     let ended = tokio::select! {
         ended = receive(args, signals, &client, webhook_id, temporary.as_ref()) => ended,
         () = at_once => {
-            let stopped = || Fault::new("stopped at once");
+            let stopped = || CommandError::new("stopped at once");
             return Err(temporary.map_or_else(stopped, |left| webhook::left(left.webhook_id)));
         }
     };
@@ -72,11 +72,11 @@ async fn receive(
     client: &Client,
     webhook_id: WebhookId,
     temporary: Option<&TemporaryWebhook>,
-) -> Result<(), Fault> {
+) -> Result<(), CommandError> {
     let style = Style::new(args.json);
     let shown = args.forward_to.as_ref().map(ToString::to_string);
     let greeted = greet(style, &Place::Relay(webhook_id), shown.as_deref(), temporary.is_some());
-    tolerate_closed_pipe(greeted).map_err(Fault::output)?;
+    tolerate_closed_pipe(greeted).map_err(CommandError::output)?;
     let (failed, mut failure) = mpsc::unbounded_channel();
     let handler = RequestHandler::new(
         args.forward_to.map(|url| (url, args.forward_timeout.0)),
@@ -93,7 +93,7 @@ async fn receive(
     };
     let ended = relay(client, webhook_id, handler).observe(report).run_until(stop).await;
     ended.map_err(ShellError::from)?;
-    output.map_err(Fault::output)
+    output.map_err(CommandError::output)
 }
 
 /// Returns a relay that passes its requests to `handler`. A task of this thread handles the requests, because `handler`
@@ -130,7 +130,7 @@ async fn handle(handler: &RequestHandler, request: RelayedRequest) -> RelayRespo
 /// Reports an interruption of the relay's connection on standard error.
 fn report(state: RelayState<'_>) {
     if let RelayState::Interrupted { error, pause } = state {
-        let (fault, pause) = (Fault::of(error), pause.as_secs_f32());
+        let (fault, pause) = (CommandError::caused_by(error), pause.as_secs_f32());
         let line = format!("sealpost: {fault}; connecting again in {pause:.1} s\n");
         // A failed write cannot be reported.
         drop(io::stderr().write_all(line.as_bytes()));

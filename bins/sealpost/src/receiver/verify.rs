@@ -6,13 +6,15 @@ use sealpost_node::SystemClock;
 use sealpost_receiver::{HeaderList, ReceivedRequest, VerificationReport, explain};
 
 use super::{bounded, keys};
-use crate::{cli::VerifyArgs, fault::Fault, terminal};
+use crate::{cli::VerifyArgs, command_error::CommandError, terminal};
 
 /// Verifies the event and prints a report. Fails if the event is invalid.
-pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &VerifyArgs) -> Result<(), CommandError> {
     let keys = keys::read(&args.keys)?;
     if keys.is_empty() {
-        return Err(Fault::usage("the secret file is empty: write the whsec_ secret into it"));
+        return Err(CommandError::usage(
+            "the secret file is empty: write the whsec_ secret into it",
+        ));
     }
     let head = HeaderList::parse(&bounded::read_text(
         "the header file",
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
     terminal::print_report(&report, VerificationReport::text, args.json)?;
     match &report.detail {
         None => Ok(()),
-        Some(detail) => Err(Fault::new(format!("the event is invalid: {detail}"))),
+        Some(detail) => Err(CommandError::new(format!("the event is invalid: {detail}"))),
     }
 }
 

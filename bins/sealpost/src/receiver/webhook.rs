@@ -4,17 +4,17 @@
 use sealpost_domain::WebhookId;
 use sealpost_shell::{Client, TemporaryWebhook};
 
-use crate::{fault::Fault, serve::signals::StopSignals};
+use crate::{command_error::CommandError, serve::signals::StopSignals};
 
 /// Registers the webhook. A signal ends the wait for the response.
 pub(super) async fn register(
     client: &Client,
     url: &str,
     signals: &mut StopSignals,
-) -> Result<TemporaryWebhook, Fault> {
+) -> Result<TemporaryWebhook, CommandError> {
     tokio::select! {
         registered = TemporaryWebhook::register(client.clone(), url) => Ok(registered?),
-        () = signals.next() => Err(Fault::new(format!(
+        () = signals.next() => Err(CommandError::new(format!(
             "stopped before the service responded: if created_at in sealpost webhooks list --json shows that this command \
              created a webhook {url}, delete it"
         ))),
@@ -22,7 +22,7 @@ pub(super) async fn register(
 }
 
 /// Deletes the webhook. A further signal ends the wait for the response.
-pub(super) async fn remove(webhook: TemporaryWebhook) -> Result<(), Fault> {
+pub(super) async fn remove(webhook: TemporaryWebhook) -> Result<(), CommandError> {
     let (mut signals, webhook_id) = (StopSignals::listen()?, webhook.webhook_id);
     tokio::select! {
         removed = webhook.remove() => Ok(removed?),
@@ -31,8 +31,8 @@ pub(super) async fn remove(webhook: TemporaryWebhook) -> Result<(), Fault> {
 }
 
 /// Returns the error of a command that ended without deleting its webhook.
-pub(super) fn left(webhook_id: WebhookId) -> Fault {
-    Fault::new(format!(
+pub(super) fn left(webhook_id: WebhookId) -> CommandError {
+    CommandError::new(format!(
         "stopped at once, and its webhook stays: run sealpost webhooks delete {webhook_id}"
     ))
 }

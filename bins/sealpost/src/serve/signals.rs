@@ -7,7 +7,7 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
 };
 
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 /// Receives SIGINT and SIGTERM, which stop a server.
 pub(crate) struct StopSignals {
@@ -16,7 +16,7 @@ pub(crate) struct StopSignals {
 }
 
 impl StopSignals {
-    pub(crate) fn listen() -> Result<Self, Fault> {
+    pub(crate) fn listen() -> Result<Self, CommandError> {
         Ok(Self {
             interrupt: listen_for(SignalKind::interrupt())?,
             terminate: listen_for(SignalKind::terminate())?,
@@ -36,7 +36,7 @@ impl StopSignals {
 pub(super) struct Hangups(Signal);
 
 impl Hangups {
-    pub(super) fn listen() -> Result<Self, Fault> {
+    pub(super) fn listen() -> Result<Self, CommandError> {
         listen_for(SignalKind::hangup()).map(Self)
     }
 
@@ -55,6 +55,7 @@ pub(crate) fn outlive_file_size_limit() -> io::Result<()> {
     signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 
-fn listen_for(kind: SignalKind) -> Result<Signal, Fault> {
-    signal(kind).map_err(|error| Fault::caused("a signal handler cannot be installed", error))
+fn listen_for(kind: SignalKind) -> Result<Signal, CommandError> {
+    signal(kind)
+        .map_err(|error| CommandError::caused("a signal handler cannot be installed", error))
 }

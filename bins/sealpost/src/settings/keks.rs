@@ -6,7 +6,7 @@ use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{KeySettings, ProviderName};
 
 use super::values::{Span, created_path};
-use crate::{fault::Fault, kek};
+use crate::{command_error::CommandError, kek};
 
 /// The place of the key-encryption keys.
 #[derive(Args, Clone)]
@@ -50,7 +50,7 @@ impl ProviderArgs {
 impl KekArgs {
     /// Returns the settings of a server. Must be called only once per process: a second call finds no keys of
     /// `SEALPOST_KEK`.
-    pub(crate) fn for_server(&self) -> Result<KeySettings, Fault> {
+    pub(crate) fn for_server(&self) -> Result<KeySettings, CommandError> {
         let Self { kek_file, kek_provider } = self;
         let (file, provider) = (kek_file.clone(), kek_provider.clone());
         let text = kek::variable::take()?;
@@ -61,9 +61,9 @@ impl KekArgs {
 /// Converts the arguments of a command to settings. If the key provider is a quorum (a wrapping key that is split),
 /// reads shares from standard input until they restore the key.
 impl TryFrom<&KekArgs> for KeySettings {
-    type Error = Fault;
+    type Error = CommandError;
 
-    fn try_from(args: &KekArgs) -> Result<Self, Fault> {
+    fn try_from(args: &KekArgs) -> Result<Self, CommandError> {
         kek::shares::read_for(args.kek_provider.as_ref())?;
         args.for_server()
     }

@@ -14,7 +14,7 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use sealpost_domain::with_causes;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 #[derive(Debug)]
 pub(super) struct CollectorClient {
@@ -25,8 +25,9 @@ pub(super) struct CollectorClient {
 }
 
 impl CollectorClient {
-    pub(super) fn new() -> Result<Self, Fault> {
-        let fault = |error: HttpError| Fault::caused("the exporter of spans cannot start", error);
+    pub(super) fn new() -> Result<Self, CommandError> {
+        let fault =
+            |error: HttpError| CommandError::caused("the exporter of spans cannot start", error);
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| fault(error.into()))?;
         let http = reqwest::Client::builder()

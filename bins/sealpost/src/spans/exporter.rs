@@ -19,7 +19,7 @@ use tracing_subscriber::{
 };
 
 use super::{SpanLayer, collector::CollectorClient, fields::SpanFields};
-use crate::fault::Fault;
+use crate::command_error::CommandError;
 
 /// Sends finished spans to a collector. If the collector is slow or unreachable, the queue fills up. Further spans are
 /// then dropped, so that no request waits.
@@ -27,7 +27,7 @@ pub(crate) struct SpanExporter(Arc<BatchSpanProcessor>);
 
 impl SpanExporter {
     /// Starts the thread. `endpoint` is the base URL of the collector.
-    pub(crate) fn start(endpoint: &str) -> Result<Self, Fault> {
+    pub(crate) fn start(endpoint: &str) -> Result<Self, CommandError> {
         let exporter = OtlpExporter::builder()
             .with_http()
             .with_http_client(CollectorClient::new()?)
@@ -37,7 +37,7 @@ impl SpanExporter {
             .build()
             // Drops the error, because its text contains the URL, and the path of the URL may contain a secret.
             .map_err(|_invalid| {
-                Fault::usage("--otlp-endpoint: the URL has a character that no URL may have")
+                CommandError::usage("--otlp-endpoint: the URL has a character that no URL may have")
             })?;
         let config = BatchConfigBuilder::default()
             .with_max_queue_size(QUEUED_MAX)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sealpost_domain::{
-    AssessmentMetrics, BadgeDenial, CircuitReport, Jurisdiction, Refusal, Score, Timestamp,
+    AssessmentMetrics, BadgeRefusal, CircuitReport, Jurisdiction, Refusal, Score, Timestamp,
     check_thresholds,
 };
 use sealpost_service::built_in_circuits;
@@ -61,8 +61,8 @@ fn denied(drift: u64, confidence: u64) -> Problem {
         drift: Score::hundredths(drift),
     };
     match check_thresholds(Some(&metrics)) {
-        Err(BadgeDenial::Drift(over)) => Refusal::BadgeDeniedDrift(over).into(),
-        Err(BadgeDenial::Thresholds(unmet)) => Refusal::BadgeDeniedThresholds(unmet).into(),
+        Err(BadgeRefusal::Drift(over)) => Refusal::BadgeDeniedDrift(over).into(),
+        Err(BadgeRefusal::Thresholds(unmet)) => Refusal::BadgeDeniedThresholds(unmet).into(),
         Ok(()) => Problem::Lost,
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{
     nearest::similar,
-    unique_json::{self, JsonFault, VALUES_MAX},
+    unique_json::{self, JsonError, VALUES_MAX},
 };
 use crate::state::ApiState;
 
@@ -313,11 +313,11 @@ fn is_empty(value: &Value) -> bool {
 const API_KEY_ID: &str = "api_key_id";
 /// Converts an error of the JSON parser. Replaces messages about wrong types, because they would quote the body.
 /// Removes line and column from the message, because the refusal has members for them.
-fn invalid_json(body: &[u8], fault: JsonFault) -> Refusal {
+fn invalid_json(body: &[u8], fault: JsonError) -> Refusal {
     let error = match fault {
-        JsonFault::Repeated(name) => return Refusal::RepeatedField { field: shorten(&name) },
-        JsonFault::TooManyValues => return Refusal::TooManyValues { limit: VALUES_MAX },
-        JsonFault::Invalid(error) => error,
+        JsonError::Repeated(name) => return Refusal::RepeatedField { field: shorten(&name) },
+        JsonError::TooManyValues => return Refusal::TooManyValues { limit: VALUES_MAX },
+        JsonError::Invalid(error) => error,
     };
     if let Some(problem) = other_encoding(body) {
         return Refusal::MalformedJson { line: 1, column: 1, problem: problem.to_owned() };

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::{Map, Number, Value};
 
 /// An error in a JSON text.
-pub(super) enum JsonFault {
+pub(super) enum JsonError {
     /// An object has two members with this name.
     Repeated(String),
     /// The text has more than [`VALUES_MAX`] values.
@@ -18,15 +18,15 @@ pub(super) enum JsonFault {
 
 /// Parses an object. At each depth, refuses two members with the same name, compared after their escapes are resolved.
 /// Stops after [`VALUES_MAX`] values: the members of objects and the elements of arrays, at each depth.
-pub(super) fn parse_object(text: &[u8]) -> Result<Map<String, Value>, JsonFault> {
+pub(super) fn parse_object(text: &[u8]) -> Result<Map<String, Value>, JsonError> {
     let state = ParseState::default();
     let mut parser = serde_json::Deserializer::from_slice(text);
     let parsed = parser.deserialize_map(ObjectVisitor(&state));
     let parsed = parsed.and_then(|members| parser.end().map(|()| members));
     parsed.map_err(|error| match state.repeated.take() {
-        Some(name) => JsonFault::Repeated(name),
-        None if state.values.get() > VALUES_MAX => JsonFault::TooManyValues,
-        None => JsonFault::Invalid(error),
+        Some(name) => JsonError::Repeated(name),
+        None if state.values.get() > VALUES_MAX => JsonError::TooManyValues,
+        None => JsonError::Invalid(error),
     })
 }
 

@@ -123,7 +123,7 @@ impl UnmetThreshold {
 
 /// The reason why the metrics of an API key do not allow a badge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BadgeDenial {
+pub enum BadgeRefusal {
     /// Drift exceeds its hard limit of 0.3. In this case the other metrics are not checked.
     Drift(UnmetThreshold),
     /// All unmet thresholds, in the order of [`AssessmentMetric::ALL`].
@@ -134,16 +134,16 @@ pub enum BadgeDenial {
 /// that the key was never assessed, and meets no threshold.
 ///
 /// If drift exceeds its hard limit, the error contains only drift. Otherwise the error lists all unmet thresholds.
-pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
+pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeRefusal> {
     if let Some(metrics) = found
         && !DRIFT_HARD_LIMIT.is_met(metrics.drift)
     {
         let over =
             UnmetThreshold::new(AssessmentMetric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
-        return Err(BadgeDenial::Drift(over));
+        return Err(BadgeRefusal::Drift(over));
     }
     let unmet = unmet_thresholds(found);
-    if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }
+    if unmet.is_empty() { Ok(()) } else { Err(BadgeRefusal::Thresholds(unmet)) }
 }
 
 /// Returns all badge thresholds that an API key does not meet, in the order of [`AssessmentMetric::ALL`]. `found` are
@@ -175,10 +175,10 @@ mod tests {
     fn verdict(of: [&str; 4]) -> String {
         match check_thresholds(Some(&metrics(of))) {
             Ok(()) => "+".to_owned(),
-            Err(BadgeDenial::Drift(over)) => {
+            Err(BadgeRefusal::Drift(over)) => {
                 format!("drift {} {} {}", over.value.unwrap(), over.must_be, over.bound)
             }
-            Err(BadgeDenial::Thresholds(unmet)) => {
+            Err(BadgeRefusal::Thresholds(unmet)) => {
                 let names = unmet.iter().map(|one| one.metric.as_str());
                 names.collect::<Vec<_>>().join(" ")
             }
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn an_unmet_threshold_has_value_and_limit() {
-        let Err(BadgeDenial::Thresholds(unmet)) =
+        let Err(BadgeRefusal::Thresholds(unmet)) =
             check_thresholds(Some(&metrics(["0.5", "1", "1", "0.2"])))
         else {
             panic!("not denied for thresholds");
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_key_without_an_assessment_meets_no_threshold() {
-        let Err(BadgeDenial::Thresholds(unmet)) = check_thresholds(None) else {
+        let Err(BadgeRefusal::Thresholds(unmet)) = check_thresholds(None) else {
             panic!("not denied")
         };
         assert!(unmet.iter().map(|one| one.metric).eq(AssessmentMetric::ALL));
@@ -263,8 +263,8 @@ mod tests {
     fn severity(metrics: &AssessmentMetrics) -> u8 {
         match check_thresholds(Some(metrics)) {
             Ok(()) => 0,
-            Err(BadgeDenial::Thresholds(_)) => 1,
-            Err(BadgeDenial::Drift(_)) => 2,
+            Err(BadgeRefusal::Thresholds(_)) => 1,
+            Err(BadgeRefusal::Drift(_)) => 2,
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, AttestationId, FormatFault, Timestamp};
+use crate::{ApiKeyId, AttestationId, FormatError, Timestamp};
 
 /// The name of a jurisdiction, such as `EU`: 2 to 16 characters of `A-Z 0-9 -`. Lower case is converted to upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
@@ -45,10 +45,10 @@ pub struct CheckName(String);
 
 impl CheckName {
     /// Parses the name of a check.
-    pub fn parse(text: &str) -> Result<Self, FormatFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         let is_name = (1..=64).contains(&text.len()) && text.bytes().all(allowed);
-        let fault = FormatFault("must have 1 to 64 of a-z, 0-9 and _");
+        let fault = FormatError("must have 1 to 64 of a-z, 0-9 and _");
         if is_name { Ok(Self(text.to_owned())) } else { Err(fault) }
     }
 

@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::FormatFault;
+use crate::FormatError;
 
 /// A decimal from 0 to 1 with up to 18 decimal places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
@@ -37,10 +37,10 @@ impl Score {
 }
 
 impl FromStr for Score {
-    type Err = FormatFault;
+    type Err = FormatError;
 
     /// Parses digits, with an optional decimal point and up to 18 decimal places. Rejects signs and exponents.
-    fn from_str(text: &str) -> Result<Self, FormatFault> {
+    fn from_str(text: &str) -> Result<Self, FormatError> {
         let (whole, places) = match text.split_once('.') {
             Some((_, "")) => return Err(FAULT),
             Some(parts) => parts,
@@ -74,8 +74,8 @@ impl Serialize for Score {
     }
 }
 
-const FAULT: FormatFault =
-    FormatFault("must be a decimal from 0 to 1 with at most 18 decimal places, such as 0.75");
+const FAULT: FormatError =
+    FormatError("must be a decimal from 0 to 1 with at most 18 decimal places, such as 0.75");
 const PLACES: usize = 18;
 const UNITS: u64 = 1_000_000_000_000_000_000;
 

@@ -311,7 +311,7 @@ impl Refusal {
     /// Returns the refusal for `text`, which is not a well-formed id of the expected kind. If `text` starts with the
     /// prefix of another kind of id or secret, returns [`WrongId`](Self::WrongId). Otherwise returns `unknown`, the
     /// refusal of an unknown id.
-    pub fn of_id(text: &str, unknown: Self) -> Self {
+    pub fn for_id(text: &str, unknown: Self) -> Self {
         let code = unknown.code();
         match id_kind(text) {
             Some(given) if !detail::expected_id(code, None).contains(given) => {
@@ -433,7 +433,7 @@ impl Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AssessmentMetrics, BadgeDenial, check_thresholds};
+    use crate::{AssessmentMetrics, BadgeRefusal, check_thresholds};
 
     #[test]
     fn a_denied_badge_names_each_unmet_threshold_with_value_and_limit() {
@@ -443,8 +443,10 @@ mod tests {
                 AssessmentMetrics { clarity, coherence, confidence, drift }
             });
             match check_thresholds(metrics.as_ref()).unwrap_err() {
-                BadgeDenial::Drift(over) => Refusal::BadgeDeniedDrift(over).to_string(),
-                BadgeDenial::Thresholds(unmet) => Refusal::BadgeDeniedThresholds(unmet).to_string(),
+                BadgeRefusal::Drift(over) => Refusal::BadgeDeniedDrift(over).to_string(),
+                BadgeRefusal::Thresholds(unmet) => {
+                    Refusal::BadgeDeniedThresholds(unmet).to_string()
+                }
             }
         };
         assert_eq!(
@@ -472,21 +474,21 @@ mod tests {
 
     #[test]
     fn an_id_of_another_kind_is_named_and_keeps_the_code_of_an_unknown_id() {
-        let wrong = Refusal::of_id("wh_01h455vb4pex5vsknk084sn02q", Refusal::EnvelopeNotFound);
+        let wrong = Refusal::for_id("wh_01h455vb4pex5vsknk084sn02q", Refusal::EnvelopeNotFound);
         assert_eq!(wrong.code(), Code::EnvelopeNotFound);
         assert_eq!(
             wrong.to_string(),
             "the id of a webhook (wh_) is given instead of the id of an envelope (env_)"
         );
         let unknown = Refusal::KeyNotFound { field: Some("to") };
-        let wrong = Refusal::of_id("acct_01h455vb4pex5vsknk084sn02q", unknown.clone());
+        let wrong = Refusal::for_id("acct_01h455vb4pex5vsknk084sn02q", unknown.clone());
         assert_eq!((wrong.code(), wrong.field()), (Code::KeyNotFound, Some("to")));
         assert_eq!(
             wrong.to_string(),
             "the id of an account (acct_) is given instead of an API key (ak_) or a handle"
         );
         for text in ["ak_short", "b", ""] {
-            assert_eq!(Refusal::of_id(text, unknown.clone()), unknown, "{text}");
+            assert_eq!(Refusal::for_id(text, unknown.clone()), unknown, "{text}");
         }
     }
 

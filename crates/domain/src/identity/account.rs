@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     AccountId, InviteId, RequestSource, Timestamp, TokenHash,
-    deceptive_text::{self, TextFault},
+    deceptive_text::{self, TextError},
 };
 
 /// An account, which owns API keys. Created together with its first key.
@@ -77,20 +77,20 @@ impl Label {
     /// Parses a new label. Makes the checks of [`parse`](Self::parse), and refuses a label that could deceive other
     /// users: one of only invisible characters, or with a character that changes the direction of text or separates
     /// lines.
-    pub fn parse_new(text: &str) -> Result<Self, TextFault> {
+    pub fn parse_new(text: &str) -> Result<Self, TextError> {
         let label = Self::parse(text)?;
         deceptive_text::refuse_reordering(text)?;
         if text.chars().all(deceptive_text::is_invisible) {
-            return Err(TextFault::NothingVisible);
+            return Err(TextError::NothingVisible);
         }
         Ok(label)
     }
 
     /// Parses a stored label, which can be older than the rules of [`parse_new`](Self::parse_new). Accepts any text of
     /// valid length without control characters.
-    pub fn parse(text: &str) -> Result<Self, TextFault> {
+    pub fn parse(text: &str) -> Result<Self, TextError> {
         if !(1..=100).contains(&text.chars().count()) {
-            return Err(TextFault::Length("1 to 100"));
+            return Err(TextError::Length("1 to 100"));
         }
         deceptive_text::refuse_control(text)?;
         Ok(Self(text.to_owned()))
@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn length_counts_characters_not_bytes() {
         assert!(Label::parse(&"ü".repeat(100)).is_ok());
-        let fault = TextFault::Length("1 to 100");
+        let fault = TextError::Length("1 to 100");
         assert_eq!(Label::parse(&"ü".repeat(101)), Err(fault));
         assert_eq!(Label::parse(""), Err(fault));
         assert_eq!(fault.to_string(), "must have 1 to 100 characters");
-        assert_eq!(Label::parse("a\nb"), Err(TextFault::ControlCharacter));
+        assert_eq!(Label::parse("a\nb"), Err(TextError::ControlCharacter));
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         assert!(Label::parse_new(" ").is_ok(), "spaces are a label");
         let each = invisible.chars().map(String::from);
         for text in each.chain([invisible.to_owned()]) {
-            assert_eq!(Label::parse_new(&text), Err(TextFault::NothingVisible), "{text:?}");
+            assert_eq!(Label::parse_new(&text), Err(TextError::NothingVisible), "{text:?}");
             assert!(Label::parse(&text).is_ok(), "{text:?}");
             assert!(Label::parse_new(&format!("{text}a")).is_ok(), "{text:?}");
         }
@@ -191,12 +191,12 @@ mod tests {
         let marks = ['\u{200e}', '\u{200f}', '\u{61c}'];
         for character in ranges.into_iter().flatten().chain(marks) {
             let text = format!("Bob{character}moc.elpmaxe");
-            let fault = TextFault::Reordering(character);
+            let fault = TextError::Reordering(character);
             assert_eq!(Label::parse_new(&text), Err(fault), "{character:?}");
             assert!(Label::parse(&text).is_ok(), "{character:?}");
         }
         assert_eq!(
-            TextFault::Reordering('\u{61c}').to_string(),
+            TextError::Reordering('\u{61c}').to_string(),
             "must not contain characters that change the direction of text or separate lines; remove U+061C"
         );
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::FormatFault;
+use crate::FormatError;
 
 /// A handle: a unique, readable name of an API key. It has 3 to 32 characters of `a-z 0-9 - _` and starts with a
 /// letter. Upper case is converted to lower case. Names similar to an id, a secret or a DID are rejected.
@@ -16,7 +16,7 @@ pub struct Handle(String);
 
 impl Handle {
     /// Parses a handle. Converts upper case to lower case.
-    pub fn parse(text: &str) -> Result<Self, FormatFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
         let lowered = text.to_ascii_lowercase();
         if !(3..=32).contains(&lowered.chars().count()) {
             return Err(LENGTH);
@@ -45,10 +45,10 @@ impl fmt::Display for Handle {
     }
 }
 
-const CHARACTERS: FormatFault =
-    FormatFault("must start with a letter and contain only a-z, 0-9, - and _");
-const LENGTH: FormatFault = FormatFault("must have 3 to 32 characters");
-const LIKE_AN_ID: FormatFault = FormatFault("must not look like an id, a secret or a DID");
+const CHARACTERS: FormatError =
+    FormatError("must start with a letter and contain only a-z, 0-9, - and _");
+const LENGTH: FormatError = FormatError("must have 3 to 32 characters");
+const LIKE_AN_ID: FormatError = FormatError("must not look like an id, a secret or a DID");
 /// Prefixes of ids, secrets and DIDs, in use or planned. A handle must not look like an id, a secret or a DID.
 const RESERVED: &[&str] = &[
     "acct", "ak", "asmt", "att", "bdg", "chn", "did", "env", "gov", "iss", "ls", "req", "st", "wh",

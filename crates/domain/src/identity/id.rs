@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use uuid::{Builder, Uuid};
 
-use crate::{FormatFault, Timestamp};
+use crate::{FormatError, Timestamp};
 
 macro_rules! typed_id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
@@ -57,9 +57,9 @@ macro_rules! typed_id {
         }
 
         impl FromStr for $name {
-            type Err = FormatFault;
+            type Err = FormatError;
 
-            fn from_str(text: &str) -> Result<Self, FormatFault> {
+            fn from_str(text: &str) -> Result<Self, FormatError> {
                 let suffix = text.strip_prefix(Self::PREFIX).ok_or(FAULT)?;
                 parse_base32(suffix).map(|bits| Self(Uuid::from_u128(bits))).ok_or(FAULT)
             }
@@ -163,7 +163,7 @@ fn digit(symbol: u8) -> Option<u8> {
     }
 }
 
-const FAULT: FormatFault = FormatFault(
+const FAULT: FormatError = FormatError(
     "must be a well-formed id of the expected kind: its prefix, an underscore and 26 characters",
 );
 const SUFFIX_LEN: usize = 26;

@@ -12,21 +12,21 @@ pub struct ReservedHandles(BTreeSet<Handle>);
 /// The error for a line that is not a valid handle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is not a handle: write one handle per line, of 3 to 32 of a-z, 0-9, - and _")]
-pub struct ReservedHandlesFault {
+pub struct ReservedHandlesError {
     /// Number of the invalid line, counted from 1.
     pub line: usize,
 }
 
 impl ReservedHandles {
     /// Parses a list with one handle per line. Skips empty lines, and ignores comments after `#`.
-    pub fn parse(text: &str) -> Result<Self, ReservedHandlesFault> {
+    pub fn parse(text: &str) -> Result<Self, ReservedHandlesError> {
         let mut handles = BTreeSet::new();
         for (line, content) in (1..).zip(text.lines()) {
             let name = content.split('#').next().unwrap_or_default().trim();
             if name.is_empty() {
                 continue;
             }
-            let handle = Handle::parse(name).map_err(|_fault| ReservedHandlesFault { line })?;
+            let handle = Handle::parse(name).map_err(|_fault| ReservedHandlesError { line })?;
             handles.insert(handle);
         }
         Ok(Self(handles))
@@ -105,7 +105,7 @@ mod tests {
         assert!(!reserved.contains(&handle("admin")));
         assert_eq!(
             ReservedHandles::parse("acme\nno handle\n"),
-            Err(ReservedHandlesFault { line: 2 })
+            Err(ReservedHandlesError { line: 2 })
         );
     }
 }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{EnvelopeId, FormatFault};
+use crate::{EnvelopeId, FormatError};
 
 /// The context of an envelope. All members are optional. `reply_to` is always an envelope that the sender has sent or
 /// received.
@@ -36,12 +36,12 @@ macro_rules! context_text {
         impl $name {
             /// Parses the text from a request or a database row. Fails if the length is not 1 to 64, or if a character
             /// is not allowed.
-            pub fn parse(text: &str) -> Result<Self, FormatFault> {
+            pub fn parse(text: &str) -> Result<Self, FormatError> {
                 let is_allowed = text.bytes().all(|byte| matches!(byte, $allowed));
                 if (1..=LENGTH_MAX).contains(&text.len()) && is_allowed {
                     Ok(Self(text.into()))
                 } else {
-                    Err(FormatFault(concat!("must have 1 to 64 of these characters: ", $named)))
+                    Err(FormatError(concat!("must have 1 to 64 of these characters: ", $named)))
                 }
             }
 

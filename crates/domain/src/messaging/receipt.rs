@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FormatFault, Timestamp, named_enum::named_enum};
+use crate::{FormatError, Timestamp, named_enum::named_enum};
 
 named_enum! {
     /// The part of a receipt (the state of a sent envelope) that the recipient shows to the sender.
@@ -103,12 +103,12 @@ pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
     /// Parses the value of the header `Idempotency-Key`.
-    pub fn parse(text: &str) -> Result<Self, FormatFault> {
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
         let printable = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
         if (1..=255).contains(&text.len()) && printable {
             Ok(Self(text.to_owned()))
         } else {
-            Err(FormatFault("must have 1 to 255 printable ASCII characters"))
+            Err(FormatError("must have 1 to 255 printable ASCII characters"))
         }
     }
 

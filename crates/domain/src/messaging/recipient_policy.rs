@@ -84,7 +84,7 @@ pub enum Recipient {
 
 /// The reason why a text cannot be a recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RecipientFault {
+pub enum RecipientRefusal {
     /// The text is a DID.
     #[error("a raw DID cannot be a recipient: use an API key or a handle")]
     RawDid,
@@ -94,19 +94,19 @@ pub enum RecipientFault {
 }
 
 impl Recipient {
-    /// Parses the `to` field. Refuses a DID with [`RecipientFault::RawDid`], also in upper case, with surrounding white
+    /// Parses the `to` field. Refuses a DID with [`RecipientRefusal::RawDid`], also in upper case, with surrounding white
     /// space, or with a percent-encoded colon.
-    pub fn parse(text: &str) -> Result<Self, RecipientFault> {
+    pub fn parse(text: &str) -> Result<Self, RecipientRefusal> {
         let bare = text.trim().to_ascii_lowercase();
         if bare.starts_with("did:") || bare.starts_with("did%3a") {
-            return Err(RecipientFault::RawDid);
+            return Err(RecipientRefusal::RawDid);
         }
         if let Ok(id) = text.parse() {
             return Ok(Self::Key(id));
         }
         let name = text.strip_prefix('@').unwrap_or(text);
         // A text with an invalid form cannot be the handle of a key, so the recipient cannot exist.
-        Handle::parse(name).map(Self::Handle).or(Err(RecipientFault::Unknown))
+        Handle::parse(name).map(Self::Handle).or(Err(RecipientRefusal::Unknown))
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
             "DiD%3akey",
             "did:",
         ] {
-            assert_eq!(Recipient::parse(text), Err(RecipientFault::RawDid), "{text}");
+            assert_eq!(Recipient::parse(text), Err(RecipientRefusal::RawDid), "{text}");
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(Recipient::parse("bob").as_ref(), Ok(&bob));
         assert_eq!(Recipient::parse("@BOB").as_ref(), Ok(&bob));
         for text in ["ak_short", "@@bob", "bo b", "@", "wh_01h455vb4pex5vsknk084sn02q"] {
-            assert_eq!(Recipient::parse(text), Err(RecipientFault::Unknown), "{text}");
+            assert_eq!(Recipient::parse(text), Err(RecipientRefusal::Unknown), "{text}");
         }
     }
 }

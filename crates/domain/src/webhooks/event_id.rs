@@ -3,7 +3,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{EnvelopeId, FormatFault, OwnEventId, Timestamp};
+use crate::{EnvelopeId, FormatError, OwnEventId, Timestamp};
 
 /// Identifies an event. The database and the API use the same text form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,9 +60,9 @@ impl fmt::Debug for EventId {
 }
 
 impl FromStr for EventId {
-    type Err = FormatFault;
+    type Err = FormatError;
 
-    fn from_str(text: &str) -> Result<Self, FormatFault> {
+    fn from_str(text: &str) -> Result<Self, FormatError> {
         if text.starts_with(OwnEventId::PREFIX) {
             text.parse().map(Self::Own)
         } else {

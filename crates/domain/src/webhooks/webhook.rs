@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped,
     deceptive_text::{
-        TextFault, is_invisible, ordered_text_pattern, refuse_control, refuse_reordering,
+        TextError, is_invisible, ordered_text_pattern, refuse_control, refuse_reordering,
     },
     named_enum::named_enum,
 };
@@ -168,7 +168,7 @@ pub struct Description(String);
 impl Description {
     /// Parses a new description. Makes the checks of [`parse`](Self::parse), and refuses characters that change the
     /// direction of text or separate lines. Returns `None` for an empty text.
-    pub fn parse_new(text: &str) -> Result<Option<Self>, TextFault> {
+    pub fn parse_new(text: &str) -> Result<Option<Self>, TextError> {
         let description = Self::parse(text)?;
         refuse_reordering(text)?;
         Ok(description)
@@ -176,9 +176,9 @@ impl Description {
 
     /// Parses a stored description, which can be older than the rules of [`parse_new`](Self::parse_new). Refuses more
     /// than 200 characters, and control characters. Returns `None` for an empty text.
-    pub fn parse(text: &str) -> Result<Option<Self>, TextFault> {
+    pub fn parse(text: &str) -> Result<Option<Self>, TextError> {
         if text.chars().count() > 200 {
-            return Err(TextFault::Length("at most 200"));
+            return Err(TextError::Length("at most 200"));
         }
         refuse_control(text)?;
         Ok((!text.is_empty()).then(|| Self(text.to_owned())))
@@ -213,9 +213,9 @@ mod tests {
     #[test]
     fn length_counts_characters_and_an_empty_text_is_no_description() {
         assert!(Description::parse(&"ü".repeat(200)).unwrap().is_some());
-        let fault = TextFault::Length("at most 200");
+        let fault = TextError::Length("at most 200");
         assert_eq!(Description::parse(&"ü".repeat(201)), Err(fault));
-        assert_eq!(Description::parse("a\0b"), Err(TextFault::ControlCharacter));
+        assert_eq!(Description::parse("a\0b"), Err(TextError::ControlCharacter));
         assert_eq!(Description::parse(""), Ok(None));
     }
 
@@ -230,7 +230,7 @@ mod tests {
     fn a_new_description_cannot_change_the_direction_of_text_and_a_stored_one_can() {
         for character in ['\u{202e}', '\u{2066}', '\u{200f}', '\u{2029}'] {
             let text = format!("orders{character}");
-            let fault = TextFault::Reordering(character);
+            let fault = TextError::Reordering(character);
             assert_eq!(Description::parse_new(&text), Err(fault), "{character:?}");
             assert!(Description::parse(&text).unwrap().is_some(), "{character:?}");
         }

@@ -10,7 +10,7 @@ use sealpost_client::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    fault::ToolFault,
+    error::ToolError,
     identity::{ActingIdentity, Identities},
     output::{UntrustedText, trusted, with_untrusted},
 };
@@ -50,12 +50,12 @@ pub(crate) struct ActivatedView {
 /// agent continues to act as the earlier one.
 ///
 /// If the agent has no identity, opens an account and stores its secrets. The tools then act as the new identity, even
-/// if storing fails with [`ToolFault::NotStored`]. If the store cannot be used, fails with [`ToolFault::StoreUnusable`]
+/// if storing fails with [`ToolError::NotStored`]. If the store cannot be used, fails with [`ToolError::StoreUnusable`]
 /// before an account is opened.
 pub(crate) async fn activate(
     known: &Identities,
     args: ActivateArgs,
-) -> Result<CallToolResult, ToolFault> {
+) -> Result<CallToolResult, ToolError> {
     let ActivateArgs { label, handle, invite } = args;
     let mut acting = known.acting.write().await;
     if let Some(acting) = &*acting {
@@ -63,7 +63,7 @@ pub(crate) async fn activate(
             acting.client.activate(&label, handle.as_deref(), invite.as_deref()).await?;
         return Ok(trusted(&activated_view(&activated, false)));
     }
-    known.store.check().map_err(|source| ToolFault::StoreUnusable { source })?;
+    known.store.check().map_err(|source| ToolError::StoreUnusable { source })?;
     let anonymous = Client::builder(&known.url).build()?;
     let activated = anonymous.activate(&label, handle.as_deref(), invite.as_deref()).await?;
     let secret = activated.login_secret.clone().unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) async fn activate(
         .api_key(activated.api_key_id)
         .build()?;
     *acting = Some(Arc::new(ActingIdentity::new(client)));
-    known.store.store(&activated).map_err(|source| ToolFault::NotStored {
+    known.store.store(&activated).map_err(|source| ToolError::NotStored {
         api_key_id: activated.api_key_id.to_string(),
         source,
     })?;
@@ -127,7 +127,7 @@ impl From<WindowUsage> for UsageView {
     }
 }
 
-pub(crate) async fn whoami(client: &Client) -> Result<CallToolResult, ToolFault> {
+pub(crate) async fn whoami(client: &Client) -> Result<CallToolResult, ToolError> {
     let standing = client.status().await?;
     Ok(trusted(&WhoamiView {
         api_key_id: standing.api_key_id.to_string(),
@@ -163,7 +163,7 @@ pub(crate) struct IdentityView {
     label: Option<UntrustedText>,
 }
 
-pub(crate) async fn find(client: &Client, args: FindArgs) -> Result<CallToolResult, ToolFault> {
+pub(crate) async fn find(client: &Client, args: FindArgs) -> Result<CallToolResult, ToolError> {
     let found = client.resolve(&args.id).await?;
     let (api_key_id, handle) = (found.api_key_id.to_string(), found.handle);
     let label = found.label;
@@ -234,7 +234,7 @@ pub(crate) struct PolicyReport {
 pub(crate) async fn set_policy(
     client: &Client,
     args: PolicyArgs,
-) -> Result<CallToolResult, ToolFault> {
+) -> Result<CallToolResult, ToolError> {
     let change = PolicyChange {
         accept: args.accept.map(|accept| match accept {
             AcceptArg::Anyone => AcceptPolicy::Anyone,

@@ -6,7 +6,7 @@ use sealpost_client::{Client, EnvelopeId, IdempotencyKey, Message, SentEnvelope}
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    fault::ToolFault,
+    error::ToolError,
     output::{UntrustedText, trusted, with_untrusted},
 };
 
@@ -39,7 +39,7 @@ pub(crate) struct SentView {
     sent_at: String,
 }
 
-pub(crate) async fn send(client: &Client, args: SendArgs) -> Result<CallToolResult, ToolFault> {
+pub(crate) async fn send(client: &Client, args: SendArgs) -> Result<CallToolResult, ToolError> {
     let SendArgs { to, message, thread, message_type, idempotency_key } = args;
     let message = Message { to, message, thread: thread.clone(), reply_to: None, message_type };
     let sent = client.send_message(&message, idempotency(idempotency_key)?.as_ref()).await?;
@@ -62,7 +62,7 @@ pub(crate) struct ReplyArgs {
 }
 
 /// Sends a message to the sender of an envelope. Opens the envelope to find out its sender.
-pub(crate) async fn reply(client: &Client, args: ReplyArgs) -> Result<CallToolResult, ToolFault> {
+pub(crate) async fn reply(client: &Client, args: ReplyArgs) -> Result<CallToolResult, ToolError> {
     let ReplyArgs { envelope_id, message, message_type, idempotency_key } = args;
     let received = client.open(envelope(&envelope_id)?).await?;
     let message = Message {
@@ -109,7 +109,7 @@ pub(crate) struct OpenedView {
     message: UntrustedText,
 }
 
-pub(crate) async fn open(client: &Client, args: OpenArgs) -> Result<CallToolResult, ToolFault> {
+pub(crate) async fn open(client: &Client, args: OpenArgs) -> Result<CallToolResult, ToolError> {
     let opened = client.open(envelope(&args.envelope_id)?).await?;
     let view = OpenedView {
         envelope_id: opened.envelope_id.to_string(),
@@ -128,13 +128,13 @@ pub(crate) async fn open(client: &Client, args: OpenArgs) -> Result<CallToolResu
 }
 
 /// Parses the id of an envelope.
-pub(super) fn envelope(id: &str) -> Result<EnvelopeId, ToolFault> {
+pub(super) fn envelope(id: &str) -> Result<EnvelopeId, ToolError> {
     let advice =
         |_invalid| "envelope_id begins with env_: take it from wait_for_message or list_sent";
-    id.parse().map_err(advice).map_err(|advice| ToolFault::Arguments(advice.to_owned()))
+    id.parse().map_err(advice).map_err(|advice| ToolError::Arguments(advice.to_owned()))
 }
 
-fn idempotency(key: Option<String>) -> Result<Option<IdempotencyKey>, ToolFault> {
-    let invalid = |fault| ToolFault::Arguments(format!("idempotency_key {fault}"));
+fn idempotency(key: Option<String>) -> Result<Option<IdempotencyKey>, ToolError> {
+    let invalid = |fault| ToolError::Arguments(format!("idempotency_key {fault}"));
     key.map(|key| IdempotencyKey::parse(&key).map_err(invalid)).transpose()
 }

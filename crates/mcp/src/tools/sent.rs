@@ -7,7 +7,7 @@ use sealpost_client::{Client, SentFilter, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::messages::envelope;
-use crate::{fault::ToolFault, output::trusted};
+use crate::{error::ToolError, output::trusted};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,10 +59,10 @@ pub(crate) struct ReceiptView {
     opened_at: Option<String>,
 }
 
-pub(crate) async fn list(client: &Client, args: ListArgs) -> Result<CallToolResult, ToolFault> {
+pub(crate) async fn list(client: &Client, args: ListArgs) -> Result<CallToolResult, ToolError> {
     let ListArgs { recipient, thread, since, until, limit } = args;
     if !(1..=LIMIT_MAX).contains(&limit) {
-        return Err(ToolFault::Arguments(format!("limit is 1 to {LIMIT_MAX}")));
+        return Err(ToolError::Arguments(format!("limit is 1 to {LIMIT_MAX}")));
     }
     let (since, until) = (time("since", since)?, time("until", until)?);
     let newest = client.sent(&SentFilter { recipient, thread, since, until }, limit);
@@ -81,9 +81,9 @@ pub(crate) async fn list(client: &Client, args: ListArgs) -> Result<CallToolResu
     Ok(trusted(&SentList { messages: messages.try_collect().await? }))
 }
 
-fn time(name: &str, text: Option<String>) -> Result<Option<Timestamp>, ToolFault> {
+fn time(name: &str, text: Option<String>) -> Result<Option<Timestamp>, ToolError> {
     let advice =
-        |_| ToolFault::Arguments(format!("{name} is no time such as 2027-01-31T12:00:00Z"));
+        |_| ToolError::Arguments(format!("{name} is no time such as 2027-01-31T12:00:00Z"));
     text.map(|text| text.parse::<Timestamp>().map_err(advice)).transpose()
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct ReceiptArgs {
 pub(crate) async fn receipt(
     client: &Client,
     args: ReceiptArgs,
-) -> Result<CallToolResult, ToolFault> {
+) -> Result<CallToolResult, ToolError> {
     let receipt = client.receipt(envelope(&args.envelope_id)?).await?;
     Ok(trusted(&ReceiptView {
         envelope_id: receipt.envelope_id.to_string(),

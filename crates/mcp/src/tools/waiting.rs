@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    fault::ToolFault,
+    error::ToolError,
     identity::ActingIdentity,
     output::{ReceivedView, trusted},
 };
@@ -51,9 +51,9 @@ pub(crate) async fn wait(
     acting: &ActingIdentity,
     args: WaitArgs,
     cancelled: &CancellationToken,
-) -> Result<CallToolResult, ToolFault> {
+) -> Result<CallToolResult, ToolError> {
     if !(1..=TIMEOUT_S_MAX).contains(&args.timeout_s) {
-        return Err(ToolFault::Arguments(format!("timeout_s is 1 to {TIMEOUT_S_MAX}")));
+        return Err(ToolError::Arguments(format!("timeout_s is 1 to {TIMEOUT_S_MAX}")));
     }
     let deadline = Instant::now() + Duration::from_secs(args.timeout_s);
     let mut unreturned = acting.unreturned.lock().await;

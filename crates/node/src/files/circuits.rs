@@ -13,7 +13,7 @@ use crate::error::NodeError;
 /// Reads the compliance circuits of a file. Returns the built-in circuits if `file` is `None`.
 pub fn read(file: Option<&Path>) -> Result<Circuits, NodeError> {
     let Some(file) = file else {
-        return built_in_circuits().map_err(NodeError::of);
+        return built_in_circuits().map_err(NodeError::caused_by);
     };
     let path = file.display();
     let cannot =

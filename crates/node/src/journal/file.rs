@@ -38,7 +38,7 @@ pub(crate) struct SearchedMarks {
 
 /// The reason why an existing journal file cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum JournalFault {
+pub(crate) enum JournalError {
     #[error("the file cannot be read or written")]
     Unusable(#[from] io::Error),
     #[error("the first line is not the header of a revocation journal of this version")]
@@ -108,11 +108,11 @@ pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
 }
 
 /// Reads a journal file. `None` if the file does not exist or has no complete header.
-pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> {
+pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalError> {
     let mut bytes = Vec::new();
     match regular_file::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
         Ok(_) if Header::is_unfinished(&bytes) => Ok(None),
-        Ok(_) => parse(&bytes).map(Some).ok_or(JournalFault::NoJournal),
+        Ok(_) => parse(&bytes).map(Some).ok_or(JournalError::NoJournal),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -124,7 +124,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> 
 pub(crate) fn search_marks(
     path: &Path,
     searched: SearchedMarks,
-) -> Result<SearchedMarks, JournalFault> {
+) -> Result<SearchedMarks, JournalError> {
     let mut file = match regular_file::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(SearchedMarks::default());
@@ -144,7 +144,7 @@ pub(crate) fn search_marks(
 }
 
 /// Returns the header of the file. `None` if the file does not exist or has no complete header.
-pub(crate) fn header(path: &Path) -> Result<Option<Header>, JournalFault> {
+pub(crate) fn header(path: &Path) -> Result<Option<Header>, JournalError> {
     let mut first = Vec::new();
     match regular_file::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -153,14 +153,14 @@ pub(crate) fn header(path: &Path) -> Result<Option<Header>, JournalFault> {
     if Header::is_unfinished(&first) { Ok(None) } else { parse_header(&first).map(Some) }
 }
 
-fn parse_header(first: &[u8]) -> Result<Header, JournalFault> {
+fn parse_header(first: &[u8]) -> Result<Header, JournalError> {
     let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let header = std::str::from_utf8(line).ok().and_then(Header::parse);
-    header.ok_or(JournalFault::NoJournal)
+    header.ok_or(JournalError::NoJournal)
 }
 
 /// Creates the file if it is missing. Returns the header of the file, which another process may have created first.
-pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> {
+pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalError> {
     let (mut file, header) = open(path, new)?;
     file.flush()?;
     Ok(header)
@@ -169,7 +169,7 @@ pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> 
 /// Appends entries to the journal file, and waits until they are on the disk. Creates a missing file with the header
 /// `new`. If another process has created the file with another journal name, omits the marks of the entries, because
 /// the marks belong to the name in `new`.
-pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
+pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalError> {
     let (mut file, header) = open(path, new)?;
     let is_own = header.journal == new.journal;
     // A crash may have left a line without its end. The line end separates it from the new lines.
@@ -188,7 +188,7 @@ pub(crate) fn compact(
     path: &Path,
     clocks: [Timestamp; 2],
     retention: Duration,
-) -> Result<usize, JournalFault> {
+) -> Result<usize, JournalError> {
     let Some(content) = read(path)? else { return Ok(0) };
     if content.split_expired(clocks, retention).1.is_empty() {
         return Ok(0);
@@ -204,7 +204,7 @@ pub(crate) fn compact(
 
 /// Adds the missing entries to the journal, and removes the word `partial` from its header. Creates the file if it is
 /// missing.
-pub(crate) fn complete(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
+pub(crate) fn complete(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalError> {
     replace(path, new, |content| {
         let header = Header { is_partial: false, ..content.header.clone() };
         let entries = content.entries.iter().chain(entries).map(|entry| entry.to_line());
@@ -218,12 +218,12 @@ fn replace(
     path: &Path,
     new: &Header,
     change: impl FnOnce(&JournalContent) -> String,
-) -> Result<(), JournalFault> {
+) -> Result<(), JournalError> {
     let (mut locked, _) = open(path, new)?;
     locked.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
     locked.read_to_end(&mut bytes)?;
-    let text = change(&parse(&bytes).ok_or(JournalFault::NoJournal)?);
+    let text = change(&parse(&bytes).ok_or(JournalError::NoJournal)?);
     if text.as_bytes() == bytes {
         return Ok(());
     }
@@ -267,7 +267,7 @@ fn parse(bytes: &[u8]) -> Option<JournalContent> {
 }
 
 /// Opens and locks the file at `path`, and writes the header into a new file or over an unfinished header.
-fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
+fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalError> {
     loop {
         // An error is ignored here, because the next line fails with the same cause.
         drop(owned_file::create_folder(&owned_file::folder_of(path)));
@@ -427,9 +427,9 @@ mod tests {
     fn a_file_of_another_kind_is_refused_and_stays() {
         let (_folder, path) = scene();
         fs::write(&path, "mine\n").unwrap();
-        assert!(matches!(read(&path), Err(JournalFault::NoJournal)));
+        assert!(matches!(read(&path), Err(JournalError::NoJournal)));
         let refused = append(&path, &header(), &[revoked(1, None, 1)]);
-        assert!(matches!(refused, Err(JournalFault::NoJournal)));
+        assert!(matches!(refused, Err(JournalError::NoJournal)));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine\n");
     }
 

@@ -18,7 +18,7 @@ use sealpost_domain::{
 };
 
 use super::{
-    file::{self, JournalFault, SearchedMarks},
+    file::{self, JournalError, SearchedMarks},
     line::{Entry, Header},
 };
 
@@ -83,7 +83,7 @@ impl Journal {
 
     /// Returns the highest [mark](Entry::mark) in the file, to which other processes may have appended. Each call reads
     /// only the lines that are new since the previous call.
-    pub(super) fn newest_mark(&self) -> Result<u64, JournalFault> {
+    pub(super) fn newest_mark(&self) -> Result<u64, JournalError> {
         let mut searched = self.searched.lock();
         *searched = file::search_marks(&self.path, *searched)?;
         Ok(searched.mark)
@@ -118,7 +118,7 @@ impl Journal {
 
     /// Reads the header of the file again, because another process may have created a new file. If the file is missing,
     /// returns the header for a new file.
-    pub(super) fn read_header(&self) -> Result<Header, JournalFault> {
+    pub(super) fn read_header(&self) -> Result<Header, JournalError> {
         let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
         self.set_name(&header);
         Ok(header)
@@ -127,7 +127,7 @@ impl Journal {
     /// Checks whether the file lacks revocations of the database. Returns the gap, or `None` if the file is complete.
     /// `expected` is an earlier [mark](Entry::mark) (transaction number) of the database. The present mark can be
     /// missing for a moment: a transaction raises the mark at its commit, and appends to the file afterwards.
-    pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
+    pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalError> {
         let header = self.read_header()?;
         let newest = self.newest_mark()?;
         if newest < expected {
@@ -178,7 +178,7 @@ impl Journal {
             .store(u64::try_from(pending.len()).unwrap_or(u64::MAX), Ordering::Release);
     }
 
-    fn log(&self, fault: &JournalFault) {
+    fn log(&self, fault: &JournalError) {
         tracing::error!(
             error = with_causes(fault),
             file = %self.path.display(),

@@ -103,7 +103,7 @@ pub(super) fn recover_if_older(
     journal: &Journal,
     database: &Arc<Database>,
 ) -> Result<bool, NodeError> {
-    let unusable = |fault: file::JournalFault| unusable(journal.path(), fault);
+    let unusable = |fault: file::JournalError| unusable(journal.path(), fault);
     let name = journal.read_header().map_err(unusable)?.journal;
     // Reads the mark of the file first. If a transaction commits between the two reads, the mark of the database is
     // then the higher one, and the database does not look older than the file.
@@ -243,7 +243,7 @@ impl OwnJournal {
 
     /// Returns the header for a new file, with a random name.
     fn new_header(&self, database: &Database) -> Result<Header, NodeError> {
-        let name: [u8; 16] = random().map_err(NodeError::of)?;
+        let name: [u8; 16] = random().map_err(NodeError::caused_by)?;
         Ok(Header {
             journal: hex::encode(name),
             database: self.database_id.clone(),

@@ -53,7 +53,7 @@ pub fn copy(
     mark(&keyring, database)?;
     match to {
         KeySource::File(file) => {
-            create_with(file, &keyring.to_lines().map_err(NodeError::of)?)?;
+            create_with(file, &keyring.to_lines().map_err(NodeError::caused_by)?)?;
         }
         KeySource::Provider(provider) => {
             for version in keyring.versions() {
@@ -64,7 +64,7 @@ pub fn copy(
     }
     let copied = require(to, database)?;
     check_marks(&copied, database)?;
-    operator.record_kek_move(&from_name, &to_name).map_err(NodeError::of)?;
+    operator.record_kek_move(&from_name, &to_name).map_err(NodeError::caused_by)?;
     Ok(KeksCopied { from: from_name, to: to_name, versions: copied.versions() })
 }
 
@@ -76,7 +76,7 @@ pub fn finish(
 ) -> Result<MoveFinished, NodeError> {
     check_marks(&require(to, database)?, database)?;
     let name = to.describe();
-    operator.record_kek_move_end(&name).map_err(NodeError::of)?;
+    operator.record_kek_move_end(&name).map_err(NodeError::caused_by)?;
     let kept = match to {
         KeySource::Provider(_) => Some(name.as_str()),
         KeySource::File(_) | KeySource::Text(_) => None,

@@ -54,8 +54,8 @@ pub fn rotate(
     mark(&keyring, database)?;
     let keyring = Arc::new(keyring);
     database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
-    operator.record_kek_rotation(keyring.newest()).map_err(NodeError::of)?;
-    operator.rewrap(&keyring, progress).map_err(NodeError::of)
+    operator.record_kek_rotation(keyring.newest()).map_err(NodeError::caused_by)?;
+    operator.rewrap(&keyring, progress).map_err(NodeError::caused_by)
 }
 
 /// Fails while the keys are moved to another place, because the new version would be missing in one of the two places.
@@ -70,7 +70,7 @@ fn refuse_unfinished_move(
     let wrapped = database.wrapped_keks().map_err(database_error)?;
     let unfinished = match wrapped.iter().find(|kek| kek.provider != name) {
         Some(other) => format!("the database also has keys that {} has wrapped", other.provider),
-        None if operator.is_kek_moving().map_err(NodeError::of)? => {
+        None if operator.is_kek_moving().map_err(NodeError::caused_by)? => {
             "a move of the keys has not ended".to_owned()
         }
         None => return Ok(()),

@@ -189,7 +189,7 @@ pub(crate) fn insert_new(
     version: u32,
     database: &Database,
 ) -> Result<bool, NodeError> {
-    let keyring = Keyring::generate(version).map_err(NodeError::of)?;
+    let keyring = Keyring::generate(version).map_err(NodeError::caused_by)?;
     insert_wrapped(provider, &keyring, version, database)
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn provider_error(error: ProviderError) -> NodeError {
         ProviderError::Refused { .. } | ProviderError::Unreachable { .. } => {
             NodeError::key_provider(error)
         }
-        ProviderError::Wallet(error) => NodeError::of(error),
+        ProviderError::Wallet(error) => NodeError::caused_by(error),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 
 /// All metrics in the order of their names.
 pub(crate) static CATALOGUE: [Metric; 38] = [
-    of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
+    metric("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
     gauge("process_max_fds", "Maximum number of open file descriptors."),
     gauge("process_open_fds", "Number of open file descriptors."),
     gauge("process_resident_memory_bytes", "Resident memory in bytes."),
@@ -39,12 +39,12 @@ pub(crate) static CATALOGUE: [Metric; 38] = [
     gauge("sealpost_build_info", "Always 1. The label has the version."),
     gauge("sealpost_cache_entries", "Number of entries, by cache."),
     counter("sealpost_cache_lookups_total", "Look-ups by cache and result: hit, miss."),
-    of(
+    metric(
         "sealpost_commit_batch_size",
         Kind::Histogram(&SIZES),
         "Number of requests in one commit; each message of a send-batch counts.",
     ),
-    of("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "Duration of a commit."),
+    metric("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "Duration of a commit."),
     counter("sealpost_commit_failures_total", "Batches that were not stored."),
     gauge(
         "sealpost_commit_queue_bytes",
@@ -56,7 +56,7 @@ pub(crate) static CATALOGUE: [Metric; 38] = [
         "sealpost_database_pool_timeouts_total",
         "Timeouts while waiting for a connection, by pool.",
     ),
-    of(
+    metric(
         "sealpost_database_pool_wait_seconds",
         Kind::Histogram(&FAST),
         "Waiting time for a connection, by pool.",
@@ -71,13 +71,13 @@ pub(crate) static CATALOGUE: [Metric; 38] = [
         "sealpost_deliveries_settled_total",
         "Attempts by outcome: succeeded, retried, exhausted.",
     ),
-    of(
+    metric(
         "sealpost_delivery_duration_seconds",
         Kind::Histogram(&SLOW),
         "Duration of an attempt, with the look-up of the host name.",
     ),
     counter("sealpost_delivery_failures_total", "Failed attempts, by reason."),
-    of(
+    metric(
         "sealpost_http_request_duration_seconds",
         Kind::Histogram(&SLOW),
         "Duration of a request, by route.",
@@ -117,14 +117,14 @@ pub(crate) static CATALOGUE: [Metric; 38] = [
 ];
 
 const fn counter(name: &'static str, help: &'static str) -> Metric {
-    of(name, Kind::Counter, help)
+    metric(name, Kind::Counter, help)
 }
 
 const fn gauge(name: &'static str, help: &'static str) -> Metric {
-    of(name, Kind::Gauge, help)
+    metric(name, Kind::Gauge, help)
 }
 
-const fn of(name: &'static str, kind: Kind, help: &'static str) -> Metric {
+const fn metric(name: &'static str, kind: Kind, help: &'static str) -> Metric {
     Metric { name, kind, help }
 }
 

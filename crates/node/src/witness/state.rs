@@ -7,7 +7,7 @@ use std::{
 };
 
 use sealpost_storage::owned_file;
-use sealpost_transparency::{Checkpoint, KeyFault, Note, WitnessKey};
+use sealpost_transparency::{Checkpoint, KeyError, Note, WitnessKey};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
@@ -93,7 +93,7 @@ fn create_key(file: &Path) -> Result<(), NodeError> {
     new_file::write(file, &text).map_err(|error| unusable(file, error))
 }
 
-fn name_fault(fault: KeyFault) -> NodeError {
+fn name_fault(fault: KeyError) -> NodeError {
     NodeError::caused("the name of the witness is invalid", fault)
 }
 

@@ -36,14 +36,14 @@ pub struct ForwardedResponse {
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) body: Bytes,
     /// The reason why the application did not respond; `None` if it responded.
-    pub fault: Option<ForwardFault>,
+    pub fault: Option<ForwardError>,
     /// The time from the start of the forwarded request to the end of the response.
     pub took: Duration,
 }
 
 /// The reason why the application did not respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ForwardFault {
+pub enum ForwardError {
     /// The response is not HTTP. The sender gets 502.
     #[error("the response of the application is not HTTP")]
     Protocol,
@@ -77,13 +77,13 @@ impl Forwarder {
         let response = timeout(self.time_limit, async {
             match request.send_body(body).await {
                 Ok(response) => Ok(read(response).await),
-                Err(error) => Err(ForwardFault::from(&error)),
+                Err(error) => Err(ForwardError::from(&error)),
             }
         });
         let mut forwarded = match response.await {
             Ok(Ok(response)) => response,
             Ok(Err(fault)) => ForwardedResponse::failed(fault),
-            Err(_elapsed) => ForwardedResponse::failed(ForwardFault::Timeout),
+            Err(_elapsed) => ForwardedResponse::failed(ForwardError::Timeout),
         };
         forwarded.took = began.elapsed();
         forwarded
@@ -91,17 +91,17 @@ impl Forwarder {
 }
 
 impl ForwardedResponse {
-    fn failed(fault: ForwardFault) -> Self {
+    fn failed(fault: ForwardError) -> Self {
         let status = match fault {
-            ForwardFault::Protocol | ForwardFault::Unreachable => StatusCode::BAD_GATEWAY,
-            ForwardFault::Timeout => StatusCode::GATEWAY_TIMEOUT,
+            ForwardError::Protocol | ForwardError::Unreachable => StatusCode::BAD_GATEWAY,
+            ForwardError::Timeout => StatusCode::GATEWAY_TIMEOUT,
         };
         let body = Bytes::from(format!("sealpost receiver: {fault}\n"));
         Self { status, headers: Vec::new(), body, fault: Some(fault), took: Duration::ZERO }
     }
 }
 
-impl From<&SendRequestError> for ForwardFault {
+impl From<&SendRequestError> for ForwardError {
     fn from(error: &SendRequestError) -> Self {
         match error {
             SendRequestError::Timeout => Self::Timeout,

@@ -16,7 +16,7 @@ use crate::{
     escape::escape_control,
     keys::ReceiverKey,
     request::{HeaderList, ReceivedRequest},
-    verification::{VerificationFault, VerificationReport, explain},
+    verification::{VerificationError, VerificationReport, explain},
 };
 
 /// The error of a [`KeySource`], if it cannot return keys.
@@ -120,7 +120,7 @@ fn status_of(report: &VerificationReport, forwarded: Option<&ForwardedResponse>)
     match (&report.fault, forwarded) {
         (None, Some(forwarded)) => forwarded.status,
         (None, None) => StatusCode::NO_CONTENT,
-        (Some(VerificationFault::NoMatch { .. } | VerificationFault::Stale { .. }), _) => {
+        (Some(VerificationError::NoMatch { .. } | VerificationError::Stale { .. }), _) => {
             StatusCode::UNAUTHORIZED
         }
         (Some(_), _) => StatusCode::BAD_REQUEST,

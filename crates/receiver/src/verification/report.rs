@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     hints::hints,
-    result::{VerificationFault, entries, signed_headers, verify_headers, version},
+    result::{VerificationError, entries, signed_headers, verify_headers, version},
 };
 use crate::{keys::ReceiverKey, request::ReceivedRequest};
 
@@ -18,10 +18,10 @@ pub struct VerificationReport {
     /// Whether the request is verified: a signature matches, and the timestamp is within 300 s of the time of receipt.
     pub valid: bool,
     /// The reason why the request is not verified; `None` if it is verified.
-    pub fault: Option<VerificationFault>,
+    pub fault: Option<VerificationError>,
     /// The `fault` as text for a developer; `None` if the request is verified.
     pub detail: Option<String>,
-    /// Possible causes of [`VerificationFault::NoMatch`], most probable first. Empty for other results.
+    /// Possible causes of [`VerificationError::NoMatch`], most probable first. Empty for other results.
     pub hints: Vec<String>,
     /// Value of the header `webhook-id`; `None` if a required header is missing or repeated.
     pub webhook_id: Option<String>,
@@ -68,7 +68,7 @@ pub fn explain(
     match result {
         Ok(()) => report.valid = true,
         Err(fault) => {
-            if let VerificationFault::NoMatch { .. } = fault {
+            if let VerificationError::NoMatch { .. } = fault {
                 report.hints = hints(request, keys);
             }
             report.detail = Some(fault.to_string());

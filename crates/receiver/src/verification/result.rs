@@ -1,7 +1,7 @@
 //! Verifies the signature and the timestamp of a request.
 
 use sealpost_domain::Timestamp;
-use sealpost_webhooks::{SignedHeaders, VerifyFault};
+use sealpost_webhooks::{SignedHeaders, VerifyError};
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -12,12 +12,12 @@ use crate::{
 /// Verifies a request that was received at `now`. A valid request has a signature of one of the keys, and a timestamp
 /// within 300 s of `now`. Compares signatures in constant time.
 ///
-/// Respond with 401 to [`VerificationFault::NoMatch`] and [`VerificationFault::Stale`], and with 400 to other faults.
+/// Respond with 401 to [`VerificationError::NoMatch`] and [`VerificationError::Stale`], and with 400 to other faults.
 pub fn verify(
     request: ReceivedRequest<'_>,
     keys: &[ReceiverKey],
     now: Timestamp,
-) -> Result<(), VerificationFault> {
+) -> Result<(), VerificationError> {
     let headers = signed_headers(request.headers)?;
     verify_headers(&headers, request.body, keys, now)
 }
@@ -27,26 +27,26 @@ pub(super) fn verify_headers(
     body: &[u8],
     keys: &[ReceiverKey],
     now: Timestamp,
-) -> Result<(), VerificationFault> {
+) -> Result<(), VerificationError> {
     if keys.iter().any(|key| key.verify(headers, body, now).is_ok()) {
         return Ok(());
     }
     let Ok(timestamp_s) = headers.timestamp.parse::<i64>() else {
-        return Err(VerificationFault::TimestampUnreadable);
+        return Err(VerificationError::TimestampUnreadable);
     };
-    let is_stale = |key: &ReceiverKey| key.verify(headers, body, now) == Err(VerifyFault::Stale);
+    let is_stale = |key: &ReceiverKey| key.verify(headers, body, now) == Err(VerifyError::Stale);
     // Reports `Stale` only if a signature matches. If no signature matches, reports `NoMatch`.
     if keys.iter().any(|key| key.matches(headers, body)) && keys.iter().any(is_stale) {
-        Err(VerificationFault::Stale { age_s: now.as_seconds().saturating_sub(timestamp_s) })
+        Err(VerificationError::Stale { age_s: now.as_seconds().saturating_sub(timestamp_s) })
     } else {
         let versions = entries(headers).map(version).collect::<Vec<_>>().join(", ");
-        Err(VerificationFault::NoMatch { versions })
+        Err(VerificationError::NoMatch { versions })
     }
 }
 
 /// The reason why a request cannot be verified. Serialized as its code, such as `no_match`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum VerificationFault {
+pub enum VerificationError {
     /// One of the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` is missing or empty.
     #[error("the header {name} is missing")]
     HeaderMissing {
@@ -77,7 +77,7 @@ pub enum VerificationFault {
     TimestampUnreadable,
 }
 
-impl VerificationFault {
+impl VerificationError {
     /// Returns the code of the fault for programs. A code never changes.
     pub fn code(&self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl VerificationFault {
     }
 }
 
-impl Serialize for VerificationFault {
+impl Serialize for VerificationError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.code())
     }
@@ -106,15 +106,15 @@ fn age(age_s: i64) -> String {
 
 /// Returns the id, the timestamp and the list of signatures. The list is the value of `webhook-signature`, or of
 /// `x-service-signature` if `webhook-signature` is missing.
-pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, VerificationFault> {
+pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, VerificationError> {
     let require = |name| match headers.find(name) {
         Ok(Some(value)) if !value.is_empty() => Ok(value),
-        Ok(_) => Err(VerificationFault::HeaderMissing { name }),
-        Err(RepeatedHeader) => Err(VerificationFault::HeaderRepeated { name }),
+        Ok(_) => Err(VerificationError::HeaderMissing { name }),
+        Err(RepeatedHeader) => Err(VerificationError::HeaderRepeated { name }),
     };
     let signature = match require(SIGNATURE) {
-        Err(VerificationFault::HeaderMissing { name }) => require(SERVICE_SIGNATURE)
-            .map_err(|_missing| VerificationFault::HeaderMissing { name })?,
+        Err(VerificationError::HeaderMissing { name }) => require(SERVICE_SIGNATURE)
+            .map_err(|_missing| VerificationError::HeaderMissing { name })?,
         found => found?,
     };
     Ok(SignedHeaders {

@@ -27,7 +27,7 @@ use crate::{
     caller::credentials::{AccountSession, Caller},
     error::Error,
     sealpost::core::Core,
-    webhooks::cursor::CursorFault,
+    webhooks::cursor::CursorError,
 };
 
 /// The origin of an action on an account, such as a login: the account, the author and the address of the client.
@@ -223,11 +223,11 @@ impl fmt::Display for ActivityCursor {
 }
 
 impl FromStr for ActivityCursor {
-    type Err = CursorFault;
+    type Err = CursorError;
 
-    fn from_str(text: &str) -> Result<Self, CursorFault> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_malformed| CursorFault)?;
-        let bytes = bytes.try_into().map_err(|_length| CursorFault)?;
+    fn from_str(text: &str) -> Result<Self, CursorError> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_malformed| CursorError)?;
+        let bytes = bytes.try_into().map_err(|_length| CursorError)?;
         Ok(Self(ActivityId::from_bytes(bytes)))
     }
 }
@@ -264,7 +264,7 @@ mod tests {
             &format!("{text}="),
             &id.to_string(),
         ] {
-            assert_eq!(wrong.parse::<ActivityCursor>(), Err(CursorFault), "{wrong}");
+            assert_eq!(wrong.parse::<ActivityCursor>(), Err(CursorError), "{wrong}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, GovernanceReason, GovernanceStanding, Handle, KeyStatus,
-    Label, Plan, Recipient, RecipientFault, Refusal, Timestamp,
+    Label, Plan, Recipient, RecipientRefusal, Refusal, Timestamp,
     ports::{Durability, KeyProfile, StatementKind, StoreError},
 };
 use sealpost_limits::{Terms, UsageReport};
@@ -180,8 +180,8 @@ pub(crate) fn find_named_key(
     let handle = match Recipient::parse(text) {
         Ok(Recipient::Key(id)) => return Ok(id),
         Ok(Recipient::Handle(handle)) => handle,
-        Err(RecipientFault::RawDid) => return Err(Refusal::RawDidRejected { field }.into()),
-        Err(RecipientFault::Unknown) => return Err(Refusal::of_id(text, unknown(field)).into()),
+        Err(RecipientRefusal::RawDid) => return Err(Refusal::RawDidRejected { field }.into()),
+        Err(RecipientRefusal::Unknown) => return Err(Refusal::for_id(text, unknown(field)).into()),
     };
     let owner = reader.find_handle(&handle)?;
     Ok(owner.ok_or_else(|| unknown(field))?.api_key_id)

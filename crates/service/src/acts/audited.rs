@@ -118,14 +118,14 @@ impl Operator {
 
     /// Sets the process in which the operator runs the command. The audit trail records the process with each action.
     #[must_use]
-    pub fn of_process(self, process: OperatorProcess) -> Self {
+    pub fn by_process(self, process: OperatorProcess) -> Self {
         Self { origin: Some(OperatorOrigin::Process(process)), ..self }
     }
 
     /// Sets the address of the operator's client (`None` if unknown), and the reason. The audit trail records both with
     /// each action.
     #[must_use]
-    pub fn of_client(self, client_address: Option<IpAddr>, reason: Option<String>) -> Self {
+    pub fn by_client(self, client_address: Option<IpAddr>, reason: Option<String>) -> Self {
         Self { origin: Some(OperatorOrigin::Client { client_address }), reason, ..self }
     }
 
@@ -299,12 +299,12 @@ impl ActionRecord {
     }
 
     /// Creates the record of an action on a key.
-    pub(crate) fn of_key(action: &'static str, key: &ApiKeyId, detail: Value) -> Self {
+    pub(crate) fn on_key(action: &'static str, key: &ApiKeyId, detail: Value) -> Self {
         Self::new(action, key, Concerned::Key(*key), detail)
     }
 
     /// Creates the record of an action on an account.
-    pub(crate) fn of_account(action: &'static str, account: &AccountId, detail: Value) -> Self {
+    pub(crate) fn on_account(action: &'static str, account: &AccountId, detail: Value) -> Self {
         Self::new(action, account, Concerned::Account(*account), detail)
     }
 }

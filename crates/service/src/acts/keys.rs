@@ -165,7 +165,7 @@ impl Operator {
             })?;
             key.status = moved;
             let detail = json!({"sealing_version": key.sealing_version});
-            Ok((key.into(), ActionRecord::of_key("key.finish_rotation", id, detail)))
+            Ok((key.into(), ActionRecord::on_key("key.finish_rotation", id, detail)))
         })
     }
 
@@ -213,7 +213,7 @@ impl Operator {
                 detail.insert("terms".to_owned(), json!(terms));
             }
             key.plan = plan;
-            Ok((key.into(), ActionRecord::of_key("plan.set", id, detail)))
+            Ok((key.into(), ActionRecord::on_key("plan.set", id, detail)))
         })
     }
 
@@ -229,7 +229,7 @@ impl Operator {
             key.status = from.apply(event).map_err(OperatorError::from)?;
             tx.set_status(id, key.status)?;
             let detail = json!({"from": from, "to": key.status});
-            Ok((key.into(), ActionRecord::of_key(action, id, detail)))
+            Ok((key.into(), ActionRecord::on_key(action, id, detail)))
         })
     }
 }
@@ -279,7 +279,7 @@ fn revoke_locked<R>(
     let RevocationSummary { webhooks, deliveries } = tx.revoke_key(&id, now)?;
     let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
     let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
-    Ok((revoked, ActionRecord::of_key("key.revoke", &id, detail)))
+    Ok((revoked, ActionRecord::on_key("key.revoke", &id, detail)))
 }
 
 impl From<ApiKey> for KeyView {

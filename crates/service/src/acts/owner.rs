@@ -35,7 +35,7 @@ enum OwnerProof {
 
 /// The reason that an owner is not confirmed.
 #[derive(Debug)]
-pub enum ConfirmationFault {
+pub enum ConfirmationRefusal {
     /// The session has ended, or the service failed.
     Failed(Error),
     /// The session is not confirmed, and the request contains no login secret.
@@ -44,7 +44,7 @@ pub enum ConfirmationFault {
     Wrong,
 }
 
-impl From<Error> for ConfirmationFault {
+impl From<Error> for ConfirmationRefusal {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
@@ -70,7 +70,7 @@ impl Owner<'_> {
     pub async fn confirm(
         &self,
         login_secret: Option<String>,
-    ) -> Result<ProvenOwner, ConfirmationFault> {
+    ) -> Result<ProvenOwner, ConfirmationRefusal> {
         let (session, source) = (self.session, self.source.clone());
         let confirm =
             move |accounts: &Accounts| Ok(accounts.confirm(session, source, login_secret));
@@ -157,13 +157,13 @@ impl Accounts {
         session: AccountSession,
         source: RequestSource,
         login_secret: Option<String>,
-    ) -> Result<ProvenOwner, ConfirmationFault> {
+    ) -> Result<ProvenOwner, ConfirmationRefusal> {
         if is_confirmed(&self.core, &session)? {
             return Ok(ProvenOwner { session, source, proof: OwnerProof::Confirmed });
         }
-        let login_secret = login_secret.ok_or(ConfirmationFault::Missing)?;
+        let login_secret = login_secret.ok_or(ConfirmationRefusal::Missing)?;
         if LoginSecret::hash_of(&login_secret).is_none() {
-            return Err(ConfirmationFault::Wrong);
+            return Err(ConfirmationRefusal::Wrong);
         }
         let owner = session.with_secret(login_secret, source);
         let confirmed = self.core.store.write_or_refuse(Durability::Relaxed, |tx| {
@@ -174,7 +174,7 @@ impl Accounts {
         self.record_wrong_secret(&owner, "confirmation on the dashboard", &confirmed)?;
         match confirmed {
             Ok(()) => Ok(ProvenOwner { proof: OwnerProof::Confirmed, ..owner }),
-            Err(Abort::Refused(WRONG_SECRET)) => Err(ConfirmationFault::Wrong),
+            Err(Abort::Refused(WRONG_SECRET)) => Err(ConfirmationRefusal::Wrong),
             Err(abort) => Err(Error::from(abort).into()),
         }
     }

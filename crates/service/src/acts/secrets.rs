@@ -154,7 +154,7 @@ impl Operator {
             }
             tx.set_account_secrets(account, &secrets.hashes())?;
             tx.delete_sessions_of(account)?;
-            Ok(((), ActionRecord::of_account("account.reset-secret", account, json!({}))))
+            Ok(((), ActionRecord::on_account("account.reset-secret", account, json!({}))))
         })?;
         let recovery_code = secrets.show(*account).recovery_code;
         Ok(SecretReset { account_id: *account, recovery_code })

@@ -122,7 +122,7 @@ impl Accounts {
             let unknown = Refusal::KeyNotFound { field: Some("api_key_id") };
             let key_id = api_key_id
                 .parse()
-                .map_err(|_malformed| Refusal::of_id(&api_key_id, unknown.clone()))?;
+                .map_err(|_malformed| Refusal::for_id(&api_key_id, unknown.clone()))?;
             let text = KeyToken::generate()?;
             let now = accounts.core.clock.now();
             let token = ApiToken {
@@ -200,7 +200,7 @@ impl Accounts {
         let revoke = move |core: &Arc<Core>| {
             let id = token_id
                 .parse()
-                .map_err(|_malformed| Refusal::of_id(&token_id, Refusal::TokenNotFound))?;
+                .map_err(|_malformed| Refusal::for_id(&token_id, Refusal::TokenNotFound))?;
             let revoked = core.store.write(Durability::Durable, |tx| {
                 let revoked = tx.delete_api_token(&id, Some(&session.account_id))?;
                 if revoked.is_some() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Assessment, AssessmentMetrics, Badge, BadgeDenial, BadgeId, BadgeStatus, Circuits,
+    ApiKeyId, Assessment, AssessmentMetrics, Badge, BadgeId, BadgeRefusal, BadgeStatus, Circuits,
     Jurisdiction, Refusal, Timestamp, check_thresholds,
     ports::{Durability, StoreError},
     unmet_thresholds,
@@ -198,11 +198,11 @@ impl<'a> Request<'a> {
         let metrics = assessment.map(|found| &found.metrics);
         match check_thresholds(metrics) {
             Ok(()) => {}
-            Err(BadgeDenial::Drift(over)) => {
+            Err(BadgeRefusal::Drift(over)) => {
                 refusals.push(Refusal::BadgeDeniedDrift(over));
                 refusals.push(Refusal::BadgeDeniedThresholds(unmet_thresholds(metrics)));
             }
-            Err(BadgeDenial::Thresholds(unmet)) => {
+            Err(BadgeRefusal::Thresholds(unmet)) => {
                 refusals.push(Refusal::BadgeDeniedThresholds(unmet));
             }
         }

@@ -187,7 +187,7 @@ pub(crate) enum CacheEvent<'a> {
 impl<'a> CacheEvent<'a> {
     /// Returns the event that follows from a refusal by a transaction. Returns `None` if the refusal proves no cached
     /// data wrong.
-    pub(super) fn of_refusal(
+    pub(super) fn from_refusal(
         caller: &'a CallerId,
         recipient: Option<&'a ApiKeyId>,
         refusal: &Refusal,

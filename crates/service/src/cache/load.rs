@@ -139,7 +139,7 @@ impl Core {
         refusal: &Refusal,
         limits: Option<Limits>,
     ) {
-        if let Some(event) = CacheEvent::of_refusal(caller, recipient, refusal) {
+        if let Some(event) = CacheEvent::from_refusal(caller, recipient, refusal) {
             self.cache.invalidate_on(event);
         }
         if let Some(limits) = limits {

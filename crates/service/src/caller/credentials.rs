@@ -46,7 +46,7 @@ impl Credentials {
             (None, KeyNamed::None) => Err(NO_KEY),
             (None, KeyNamed::Key(text)) => {
                 let unknown = Refusal::KeyNotFound { field: None };
-                text.parse().map_err(|_malformed| Refusal::of_id(text, unknown))
+                text.parse().map_err(|_malformed| Refusal::for_id(text, unknown))
             }
             (Some(grant), KeyNamed::Key(text)) => {
                 let is_own = text.parse() == Ok(grant.api_key_id);

@@ -3,19 +3,19 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use sealpost_domain::{CheckName, Circuit, Circuits, ComplianceCheck, FormatFault, Jurisdiction};
+use sealpost_domain::{CheckName, Circuit, Circuits, ComplianceCheck, FormatError, Jurisdiction};
 use serde::Deserialize;
 
 /// An error in a circuits file, which defines the checks of each jurisdiction. Most messages begin with the name of the
 /// jurisdiction.
 #[derive(Debug, thiserror::Error)]
-pub enum CircuitsFault {
+pub enum CircuitsError {
     /// Two checks of a jurisdiction have the same name.
     #[error("{0} names the check {1} twice: remove one")]
     CheckTwice(String, String),
     /// The name of a check is malformed.
     #[error("{0}: {1:?} is not the name of a check")]
-    CheckUnnamed(String, String, #[source] FormatFault),
+    CheckUnnamed(String, String, #[source] FormatError),
     /// A jurisdiction has no required check, so every key would pass.
     #[error("{0} has no required check, so every key would pass: add one")]
     Empty(String),
@@ -43,24 +43,24 @@ pub enum CircuitsFault {
 }
 
 /// Parses the circuits file that is built into the binary. A circuits file defines the checks of each jurisdiction.
-pub fn built_in_circuits() -> Result<Circuits, CircuitsFault> {
+pub fn built_in_circuits() -> Result<Circuits, CircuitsError> {
     parse_circuits(BUILT_IN)
 }
 
 /// Parses the text of a circuits file, which defines the checks of each jurisdiction. Fails if any part of the file is
 /// invalid.
-pub fn parse_circuits(text: &str) -> Result<Circuits, CircuitsFault> {
-    let file: File = toml::from_str(text).map_err(|e| CircuitsFault::Syntax(Box::new(e)))?;
+pub fn parse_circuits(text: &str) -> Result<Circuits, CircuitsError> {
+    let file: File = toml::from_str(text).map_err(|e| CircuitsError::Syntax(Box::new(e)))?;
     if file.jurisdictions.is_empty() {
-        return Err(CircuitsFault::None);
+        return Err(CircuitsError::None);
     }
     within("jurisdictions", file.jurisdictions.len(), JURISDICTIONS_MAX)?;
     let mut circuits = BTreeMap::new();
     for (name, written) in file.jurisdictions {
         let jurisdiction = Jurisdiction::parse(&name)
-            .ok_or_else(|| CircuitsFault::JurisdictionUnnamed(name.clone()))?;
+            .ok_or_else(|| CircuitsError::JurisdictionUnnamed(name.clone()))?;
         if circuits.insert(jurisdiction, circuit(&name, written)?).is_some() {
-            return Err(CircuitsFault::JurisdictionTwice(name));
+            return Err(CircuitsError::JurisdictionTwice(name));
         }
     }
     Ok(Circuits { version: file.version, circuits })
@@ -88,33 +88,33 @@ struct WrittenCheck {
     valid_for: Option<String>,
 }
 
-fn circuit(jurisdiction: &str, written: WrittenCircuit) -> Result<Circuit, CircuitsFault> {
+fn circuit(jurisdiction: &str, written: WrittenCircuit) -> Result<Circuit, CircuitsError> {
     within("checks of a jurisdiction", written.checks.len(), CHECKS_MAX)?;
     let mut checks = Vec::<ComplianceCheck>::new();
     for one in written.checks {
         let check = check(jurisdiction, one)?;
         if checks.iter().any(|other| other.name == check.name) {
             let name = check.name.as_str().to_owned();
-            return Err(CircuitsFault::CheckTwice(jurisdiction.to_owned(), name));
+            return Err(CircuitsError::CheckTwice(jurisdiction.to_owned(), name));
         }
         checks.push(check);
     }
     if !checks.iter().any(|check| check.required) {
-        return Err(CircuitsFault::Empty(jurisdiction.to_owned()));
+        return Err(CircuitsError::Empty(jurisdiction.to_owned()));
     }
     Ok(Circuit { checks })
 }
 
-fn check(jurisdiction: &str, written: WrittenCheck) -> Result<ComplianceCheck, CircuitsFault> {
+fn check(jurisdiction: &str, written: WrittenCheck) -> Result<ComplianceCheck, CircuitsError> {
     let named = |text: &String| {
         CheckName::parse(text).map_err(|fault| {
-            CircuitsFault::CheckUnnamed(jurisdiction.to_owned(), text.clone(), fault)
+            CircuitsError::CheckUnnamed(jurisdiction.to_owned(), text.clone(), fault)
         })
     };
     let name = named(&written.name)?;
     let any_of = match written.any_of {
         Some(others) if others.is_empty() => {
-            return Err(CircuitsFault::NoAlternative(jurisdiction.to_owned(), written.name));
+            return Err(CircuitsError::NoAlternative(jurisdiction.to_owned(), written.name));
         }
         Some(others) => others.iter().map(named).collect::<Result<_, _>>()?,
         None => vec![name.clone()],
@@ -124,15 +124,15 @@ fn check(jurisdiction: &str, written: WrittenCheck) -> Result<ComplianceCheck, C
     Ok(ComplianceCheck { name, any_of, required: written.required.unwrap_or(true), valid_for })
 }
 
-fn span(jurisdiction: &str, text: String) -> Result<Duration, CircuitsFault> {
+fn span(jurisdiction: &str, text: String) -> Result<Duration, CircuitsError> {
     match humantime::parse_duration(&text) {
         Ok(span) if !span.is_zero() => Ok(span),
-        _ => Err(CircuitsFault::ValidFor(jurisdiction.to_owned(), text)),
+        _ => Err(CircuitsError::ValidFor(jurisdiction.to_owned(), text)),
     }
 }
 
-fn within(what: &'static str, there: usize, limit: usize) -> Result<(), CircuitsFault> {
-    if there > limit { Err(CircuitsFault::TooMany(what, limit)) } else { Ok(()) }
+fn within(what: &'static str, there: usize, limit: usize) -> Result<(), CircuitsError> {
+    if there > limit { Err(CircuitsError::TooMany(what, limit)) } else { Ok(()) }
 }
 
 const BUILT_IN: &str = include_str!("circuits.toml");

@@ -27,7 +27,7 @@ use crate::{
             Logged, envelope_text, find_badge, find_envelope, find_statement, prove_entry,
             witnessed,
         },
-        stored::{TreeFault, signed},
+        stored::{TreeError, signed},
     },
 };
 
@@ -84,7 +84,7 @@ impl Mailbox {
     fn state(&self, caller: &Caller, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
         let core = &self.core;
         let unknown = Refusal::ExchangedEnvelopeNotFound;
-        let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
+        let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::for_id(id, unknown))?;
         // Refuses an unknown envelope before the log is locked.
         core.store.read(|reader| find(core, reader, caller, &id).map(drop))?;
         self.log.append_statements()?;
@@ -219,11 +219,11 @@ fn prove(
         let is_cosigned = witnessed.is_some();
         let (note, checkpoint) = witnessed.map_or_else(|| signed(&head.checkpoint), Ok)?;
         let prove = |logged: &Logged| prove_entry(reader, checkpoint.size, logged);
-        let entries = stated.iter().map(prove).collect::<Result<_, TreeFault>>()?;
+        let entries = stated.iter().map(prove).collect::<Result<_, TreeError>>()?;
         Ok((Evidence { entries, checkpoint: note }, is_cosigned))
     });
     let (evidence, cosigned) =
-        evidence.map_err(|fault: TreeFault| Error::from(StoreError::from(fault)))?;
+        evidence.map_err(|fault: TreeError| Error::from(StoreError::from(fault)))?;
     Ok(EvidenceView { envelope_id, evidence: evidence.to_string(), cosigned })
 }
 

@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     sealpost::core::Core,
     transparency::proof::{ProofFormat, find_envelope},
-    webhooks::cursor::CursorFault,
+    webhooks::cursor::CursorError,
 };
 
 /// Selects a page of the envelopes that the caller sent.
@@ -139,11 +139,11 @@ impl fmt::Display for SentCursor {
 }
 
 impl FromStr for SentCursor {
-    type Err = CursorFault;
+    type Err = CursorError;
 
-    fn from_str(text: &str) -> Result<Self, CursorFault> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_malformed| CursorFault)?;
-        let bytes = bytes.try_into().map_err(|_length| CursorFault)?;
+    fn from_str(text: &str) -> Result<Self, CursorError> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_malformed| CursorError)?;
+        let bytes = bytes.try_into().map_err(|_length| CursorError)?;
         Ok(Self(EnvelopeId::from_bytes(bytes)))
     }
 }
@@ -207,7 +207,7 @@ pub(crate) fn receipt(
 ) -> Result<Receipt, Error> {
     let unknown = Refusal::SentEnvelopeNotFound;
     let id: EnvelopeId =
-        envelope_id.parse().map_err(|_malformed| Refusal::of_id(envelope_id, unknown.clone()))?;
+        envelope_id.parse().map_err(|_malformed| Refusal::for_id(envelope_id, unknown.clone()))?;
     let sent = reader.find_sent(&id, sender)?;
     let oldest = core.kept_since(core.clock.now());
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(unknown)?;
@@ -232,7 +232,7 @@ mod tests {
         let text = SentCursor(id).to_string();
         assert_eq!(text.parse(), Ok(SentCursor(id)));
         for wrong in ["", "%", text.get(1..).unwrap(), &format!("{text}A"), &id.to_string()] {
-            assert_eq!(wrong.parse::<SentCursor>(), Err(CursorFault), "{wrong}");
+            assert_eq!(wrong.parse::<SentCursor>(), Err(CursorError), "{wrong}");
         }
     }
 }

@@ -103,7 +103,7 @@ fn find_envelope(
     envelope_id: &str,
 ) -> Result<SealedEnvelope, Abort> {
     let Ok(id) = envelope_id.parse::<EnvelopeId>() else {
-        return Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound).into());
+        return Err(Refusal::for_id(envelope_id, Refusal::EnvelopeNotFound).into());
     };
     let addressed = tx.find_envelope(&id, recipient)?.ok_or(Refusal::EnvelopeNotFound)?;
     let envelope = &addressed.envelope;

@@ -106,7 +106,7 @@ impl Operator {
             tx.find_key(key)?.ok_or(NO_KEY)?;
             let at = tx.insert_assessment(&assessment)?;
             let shown = AssessmentView::from(Assessment { at, ..assessment.clone() });
-            Ok((shown.clone(), ActionRecord::of_key("assessment.record", key, json!(shown))))
+            Ok((shown.clone(), ActionRecord::on_key("assessment.record", key, json!(shown))))
         })
     }
 
@@ -132,7 +132,7 @@ impl Operator {
             tx.find_key(key)?.ok_or(NO_KEY)?;
             let at = tx.insert_attestation(&attestation)?;
             let shown = AttestationView::from(Attestation { at, ..attestation.clone() });
-            Ok((shown.clone(), ActionRecord::of_key("attestation.record", key, json!(shown))))
+            Ok((shown.clone(), ActionRecord::on_key("attestation.record", key, json!(shown))))
         })
     }
 

@@ -102,7 +102,7 @@ impl Operator {
             let partner = partner.as_str().to_owned();
             let detail = json!({"partner": partner});
             let assigned = PartnerAssigned { account_id: *account, partner };
-            let record = ActionRecord::of_account("partner.assign", account, detail);
+            let record = ActionRecord::on_account("partner.assign", account, detail);
             Ok((assigned, record))
         })
     }

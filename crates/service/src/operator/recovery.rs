@@ -137,7 +137,7 @@ impl Operator {
                 return Err(NO_OPEN_ACCOUNT.into());
             }
             tx.set_account_secrets(id, secrets)?;
-            let record = ActionRecord::of_account("account.replace-secrets", id, json!({}));
+            let record = ActionRecord::on_account("account.replace-secrets", id, json!({}));
             Ok(((), record))
         }))
     }

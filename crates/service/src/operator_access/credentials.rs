@@ -6,7 +6,7 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use sealpost_domain::{Refusal, TextFault, refuse_deceptive};
+use sealpost_domain::{Refusal, TextError, refuse_deceptive};
 use zeroize::Zeroizing;
 
 use super::password_file::{NAME_LEN_MAX, OperatorRole, PASSWORD_LEN_MAX};
@@ -72,9 +72,9 @@ pub struct OperatorCall {
 
 /// Checks the length of an operator's reason for an action, and refuses characters that could deceive its readers. The
 /// error continues a sentence that starts with the name of the field.
-pub fn check_reason(reason: &str) -> Result<(), TextFault> {
+pub fn check_reason(reason: &str) -> Result<(), TextError> {
     if !(1..=REASON_LEN_MAX).contains(&reason.chars().count()) {
-        return Err(TextFault::Length("1 to 1,000"));
+        return Err(TextError::Length("1 to 1,000"));
     }
     refuse_deceptive(reason)
 }
@@ -93,7 +93,7 @@ impl Sealpost {
             let OperatorCall { operator, client_address, reason } = call;
             let actor = format!("console:{}", operator.name);
             let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor)
-                .of_client(client_address, reason);
+                .by_client(client_address, reason);
             Ok(work(&operator)?)
         };
         self.core.block(&self.core, work).await
@@ -124,11 +124,11 @@ mod tests {
     fn a_reason_has_a_limited_length_and_cannot_deceive() {
         assert_eq!(check_reason(&"ü\n".repeat(500)), Ok(()));
         for reason in ["", &"ü".repeat(1001)] {
-            assert_eq!(check_reason(reason), Err(TextFault::Length("1 to 1,000")));
+            assert_eq!(check_reason(reason), Err(TextError::Length("1 to 1,000")));
         }
-        assert_eq!(check_reason("a\0b"), Err(TextFault::ControlCharacter));
-        assert_eq!(check_reason("\u{200b}"), Err(TextFault::NothingVisible));
-        assert_eq!(check_reason("a\u{202e}b"), Err(TextFault::Reordering('\u{202e}')));
+        assert_eq!(check_reason("a\0b"), Err(TextError::ControlCharacter));
+        assert_eq!(check_reason("\u{200b}"), Err(TextError::NothingVisible));
+        assert_eq!(check_reason("a\u{202e}b"), Err(TextError::Reordering('\u{202e}')));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The file of operators who may use the console. Each line is `NAME:ROLE:HASH`.
 
 use sealpost_domain::named_enum;
-use sealpost_wallet::{PasswordHash, PasswordHashFault, WalletError};
+use sealpost_wallet::{PasswordHash, PasswordHashError, WalletError};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -34,21 +34,21 @@ pub(super) struct PasswordEntry {
 /// The reason that a password file is invalid. The error texts contain no password hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
-pub struct PasswordFileFault {
+pub struct PasswordFileError {
     /// The number of the line, from 1.
     pub line: usize,
-    problem: LineFault,
+    problem: LineError,
 }
 
 /// The reason that a line of a password file is invalid, or that a name, role or password cannot be used in a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LineFault {
+pub enum LineError {
     /// The name is used by an earlier line.
     #[error("the name is used twice: give each operator one line")]
     DuplicateName,
     /// The password hash is not valid.
     #[error(transparent)]
-    Hash(#[from] PasswordHashFault),
+    Hash(#[from] PasswordHashError),
     /// The name is empty, is too long, or contains a character that is not allowed.
     #[error("the name must have 1 to {NAME_LEN_MAX} letters, digits, `.`, `-` or `_`")]
     Name,
@@ -69,19 +69,19 @@ pub enum LineFault {
 impl PasswordFile {
     /// Parses a password file. Ignores blank lines and lines that start with `#`. A file without operators is valid,
     /// but then no operator can sign in.
-    pub fn parse(text: &str) -> Result<Self, PasswordFileFault> {
+    pub fn parse(text: &str) -> Result<Self, PasswordFileError> {
         let mut entries: Vec<PasswordEntry> = Vec::new();
         for (line, text) in (1..).zip(text.lines().map(str::trim)) {
             if text.is_empty() || text.starts_with('#') {
                 continue;
             }
-            let fault = |problem| PasswordFileFault { line, problem };
+            let fault = |problem| PasswordFileError { line, problem };
             let entry = parse_line(text).map_err(fault)?;
             if entries.iter().any(|other| other.name == entry.name) {
-                return Err(fault(LineFault::DuplicateName));
+                return Err(fault(LineError::DuplicateName));
             }
             if entries.len() == OPERATORS_MAX {
-                return Err(fault(LineFault::TooMany));
+                return Err(fault(LineError::TooMany));
             }
             entries.push(entry);
         }
@@ -93,7 +93,7 @@ impl PasswordFile {
         name: &str,
         role: OperatorRole,
         password: &str,
-    ) -> Result<Zeroizing<String>, LineOrWalletFault> {
+    ) -> Result<Zeroizing<String>, LineOrWalletError> {
         check_name(name)?;
         check_password(password)?;
         let hash = PasswordHash::new(password)?;
@@ -113,35 +113,35 @@ impl PasswordFile {
 
 /// The reason that the line of an operator cannot be created.
 #[derive(Debug, thiserror::Error)]
-pub enum LineOrWalletFault {
+pub enum LineOrWalletError {
     /// The name or the password is not acceptable.
     #[error(transparent)]
-    Line(#[from] LineFault),
+    Line(#[from] LineError),
     /// The password could not be hashed.
     #[error(transparent)]
     Wallet(#[from] WalletError),
 }
 
-fn parse_line(text: &str) -> Result<PasswordEntry, LineFault> {
-    let (name, rest) = text.split_once(':').ok_or(LineFault::Parts)?;
-    let (role, hash) = rest.split_once(':').ok_or(LineFault::Parts)?;
+fn parse_line(text: &str) -> Result<PasswordEntry, LineError> {
+    let (name, rest) = text.split_once(':').ok_or(LineError::Parts)?;
+    let (role, hash) = rest.split_once(':').ok_or(LineError::Parts)?;
     check_name(name)?;
-    let role = OperatorRole::from_name(role).ok_or(LineFault::Role)?;
+    let role = OperatorRole::from_name(role).ok_or(LineError::Role)?;
     Ok(PasswordEntry { name: name.to_owned(), role, hash: PasswordHash::parse(hash)? })
 }
 
-fn check_name(name: &str) -> Result<(), LineFault> {
+fn check_name(name: &str) -> Result<(), LineError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
     let is_name = (1..=NAME_LEN_MAX).contains(&name.len()) && name.bytes().all(allowed);
-    if is_name { Ok(()) } else { Err(LineFault::Name) }
+    if is_name { Ok(()) } else { Err(LineError::Name) }
 }
 
-fn check_password(password: &str) -> Result<(), LineFault> {
+fn check_password(password: &str) -> Result<(), LineError> {
     let is_long = (PASSWORD_LEN_MIN..=PASSWORD_LEN_MAX).contains(&password.len());
     if is_long && !password.chars().any(char::is_control) {
         Ok(())
     } else {
-        Err(LineFault::Password)
+        Err(LineError::Password)
     }
 }
 
@@ -174,14 +174,14 @@ mod tests {
         let hash = line.rsplit(':').next().unwrap();
         let long_name = line.replace("alice", &"x".repeat(33));
         for (text, number, problem) in [
-            (format!("{line}\n{line}"), 2, LineFault::DuplicateName),
-            ("alice".to_owned(), 1, LineFault::Parts),
-            (format!("\nalice:{hash}"), 2, LineFault::Parts),
-            (line.replace("viewer", "admin"), 1, LineFault::Role),
-            (line.replace("alice", "al ice"), 1, LineFault::Name),
-            (line.replace("alice", ""), 1, LineFault::Name),
-            (long_name, 1, LineFault::Name),
-            (line.replace("argon2id", "argon2d"), 1, PasswordHashFault::NotArgon2id.into()),
+            (format!("{line}\n{line}"), 2, LineError::DuplicateName),
+            ("alice".to_owned(), 1, LineError::Parts),
+            (format!("\nalice:{hash}"), 2, LineError::Parts),
+            (line.replace("viewer", "admin"), 1, LineError::Role),
+            (line.replace("alice", "al ice"), 1, LineError::Name),
+            (line.replace("alice", ""), 1, LineError::Name),
+            (long_name, 1, LineError::Name),
+            (line.replace("argon2id", "argon2d"), 1, PasswordHashError::NotArgon2id.into()),
         ] {
             let fault = PasswordFile::parse(&text).unwrap_err();
             assert_eq!((fault.line, &fault.problem), (number, &problem), "{text}");
@@ -198,7 +198,7 @@ mod tests {
         };
         assert_eq!(PasswordFile::parse(&lines(OPERATORS_MAX)).unwrap().len(), OPERATORS_MAX);
         let fault = PasswordFile::parse(&lines(OPERATORS_MAX + 1)).unwrap_err();
-        assert_eq!((fault.line, fault.problem), (OPERATORS_MAX + 1, LineFault::TooMany));
+        assert_eq!((fault.line, fault.problem), (OPERATORS_MAX + 1, LineError::TooMany));
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         let line = |password: &str| PasswordFile::line("alice", OperatorRole::Viewer, password);
         for password in ["", "short", "with\ta tab inside", &"x".repeat(257)] {
             let fault = line(password).unwrap_err();
-            assert!(matches!(fault, LineOrWalletFault::Line(LineFault::Password)), "{password:?}");
+            assert!(matches!(fault, LineOrWalletError::Line(LineError::Password)), "{password:?}");
         }
         assert!(line(&"x".repeat(256)).is_ok());
     }

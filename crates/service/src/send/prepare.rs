@@ -4,7 +4,7 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Handle, KeyStatus, MessageContext, MessageType, Recipient,
-    RecipientFault, Refusal, Suite, ThreadId, Timestamp, TraceParent,
+    RecipientRefusal, Refusal, Suite, ThreadId, Timestamp, TraceParent,
 };
 use sealpost_wallet::{EnvelopeDraft, WalletError, random, seal};
 use zeroize::Zeroizing;
@@ -62,8 +62,8 @@ impl Request {
             }
         };
         let to = Recipient::parse(&send.to).map_err(|fault| match fault {
-            RecipientFault::RawDid => Refusal::RawDidRejected { field: "to" },
-            RecipientFault::Unknown => Refusal::of_id(&send.to, UNKNOWN_RECIPIENT),
+            RecipientRefusal::RawDid => Refusal::RawDidRejected { field: "to" },
+            RecipientRefusal::Unknown => Refusal::for_id(&send.to, UNKNOWN_RECIPIENT),
         });
         let message = Zeroizing::new(mem::take(&mut send.message));
         let context = mem::take(&mut send.context);
@@ -83,7 +83,7 @@ impl Request {
         let reply_to = match reply_to {
             None => None,
             Some(text) => {
-                let unknown = || Refusal::of_id(&text, Refusal::ReplyNotFound);
+                let unknown = || Refusal::for_id(&text, Refusal::ReplyNotFound);
                 Some(self.reply_to().ok_or_else(unknown)?)
             }
         };

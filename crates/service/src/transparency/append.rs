@@ -134,7 +134,7 @@ impl TransparencyLog {
         now: Timestamp,
     ) -> Result<String, StoreError> {
         let signer = self.signer(&head).map_err(refused)?;
-        let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(&entry.entry)).collect();
+        let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::leaf(&entry.entry)).collect();
         let (tiles, size, root) = grow(tx, &head, &signer.key, &leaves)?;
         let checkpoint = signer.sign(&Checkpoint { origin: head.origin.clone(), size, root });
         let head = LogHead { size, checkpoint, ..head };
@@ -252,7 +252,7 @@ impl LogSigner {
     fn sign(&self, checkpoint: &Checkpoint) -> String {
         let text = checkpoint.to_string();
         let signature = self.secret.sign(text.as_bytes());
-        Note::new(text, vec![SignatureLine::of_log(&self.key, signature)]).to_string()
+        Note::new(text, vec![SignatureLine::by_log(&self.key, signature)]).to_string()
     }
 }
 

@@ -22,7 +22,7 @@ use super::stored::{read_tile, refused};
 
 /// The reason why a node appends nothing to the transparency log.
 #[derive(Debug, Error)]
-pub(crate) enum KeptFault {
+pub(crate) enum KeptError {
     /// The log in the database lacks entries of the checkpoint in the file, or has other entries instead.
     #[error(
         "the transparency log in the database lacks entries of the {signed} that this node has seen signed ({file}): \
@@ -42,10 +42,10 @@ pub(crate) enum KeptFault {
     Store(#[from] StoreError),
 }
 
-impl From<KeptFault> for StoreError {
-    fn from(fault: KeptFault) -> Self {
+impl From<KeptError> for StoreError {
+    fn from(fault: KeptError) -> Self {
         match fault {
-            KeptFault::Store(error) => error,
+            KeptError::Store(error) => error,
             other => refused(other),
         }
     }
@@ -59,16 +59,16 @@ pub(super) struct KeptCheckpoint {
 
 impl KeptCheckpoint {
     /// Reads the checkpoint file; `None` if the file does not exist.
-    pub(super) fn read(file: &Path) -> Result<Option<Self>, KeptFault> {
+    pub(super) fn read(file: &Path) -> Result<Option<Self>, KeptError> {
         let name = file.display().to_string();
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(KeptFault::File(name, error)),
+            Err(error) => return Err(KeptError::File(name, error)),
         };
         match parse(&text) {
             Some(checkpoint) => Ok(Some(Self { checkpoint, file: name })),
-            None => Err(KeptFault::Unreadable(name)),
+            None => Err(KeptError::Unreadable(name)),
         }
     }
 
@@ -84,7 +84,7 @@ impl KeptCheckpoint {
     /// Accepts a log that begins with all entries of the checkpoint, a log that a later restart has begun, and a log
     /// with an unrelated name. Refuses any other log: it lacks entries, or a restart has ended it. Read `head` after
     /// the file, because nodes replace the file.
-    pub(super) fn require(&self, reader: &mut Reader, head: &LogHead) -> Result<(), KeptFault> {
+    pub(super) fn require(&self, reader: &mut Reader, head: &LogHead) -> Result<(), KeptError> {
         let Checkpoint { origin, size, root } = &self.checkpoint;
         let (kept_name, kept_number) = numbered(origin);
         let (name, number) = numbered(&head.origin);
@@ -97,7 +97,7 @@ impl KeptCheckpoint {
                 return Ok(());
             }
         }
-        Err(KeptFault::Older { signed: *size, file: self.file.clone() })
+        Err(KeptError::Older { signed: *size, file: self.file.clone() })
     }
 }
 
@@ -113,10 +113,10 @@ pub fn find_log_fault(store: &Database, file: &Path) -> Result<Option<String>, S
         Ok(()) => Ok(None),
         // A damaged log is a reason for operators, not an error: the log is not extended, but the rest of the service
         // works.
-        Err(KeptFault::Store(error @ (StoreError::Corrupt(_) | StoreError::Refused(_)))) => {
+        Err(KeptError::Store(error @ (StoreError::Corrupt(_) | StoreError::Refused(_)))) => {
             Ok(Some(format!("the transparency log is damaged: {}", with_causes(&error))))
         }
-        Err(KeptFault::Store(error)) => Err(error),
+        Err(KeptError::Store(error)) => Err(error),
         Err(fault) => Ok(Some(with_causes(&fault))),
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn keep(file: &Path, checkpoint: &str) {
     }
 }
 
-fn replace(file: &Path, checkpoint: &str) -> Result<(), KeptFault> {
+fn replace(file: &Path, checkpoint: &str) -> Result<(), KeptError> {
     if let Some(kept) = KeptCheckpoint::read(file)?
         && kept.is_newer_than(checkpoint)
     {
@@ -148,7 +148,7 @@ fn replace(file: &Path, checkpoint: &str) -> Result<(), KeptFault> {
         fs::rename(&new, file)?;
         owned_file::sync_folder_of(file)
     };
-    write().map_err(|error| KeptFault::Unwritable(file.display().to_string(), error))
+    write().map_err(|error| KeptError::Unwritable(file.display().to_string(), error))
 }
 
 /// Splits the name of a log into the name of the first log and a number: 1 for the first log `example.org/log`, and 2
@@ -176,7 +176,7 @@ mod tests {
     fn signed(origin: &str, size: u64) -> String {
         let key = VerifierKey::new(origin, SignatureType::Ed25519, &[7; 32]).unwrap();
         let text = Checkpoint { origin: origin.to_owned(), size, root: TreeHash([1; 32]) };
-        Note::new(text.to_string(), vec![SignatureLine::of_log(&key, [2; 64])]).to_string()
+        Note::new(text.to_string(), vec![SignatureLine::by_log(&key, [2; 64])]).to_string()
     }
 
     #[test]

@@ -11,9 +11,9 @@ use sealpost_storage::{Database, Reader};
 use sealpost_transparency::{Statement, Tile, TileTree, TreeHash, verify_inclusion};
 
 use super::{
-    kept::{KeptCheckpoint, KeptFault},
+    kept::{KeptCheckpoint, KeptError},
     proof::Logged,
-    stored::{TreeFault, hashes, read_tile, signed},
+    stored::{TreeError, hashes, read_tile, signed},
 };
 
 /// The entries of the audit trail that the transparency log has.
@@ -39,7 +39,7 @@ impl LoggedTrail {
         };
         if let Some(kept) = kept {
             match store.read(|reader| kept.require(reader, &head)) {
-                Err(KeptFault::Older { .. }) => trail.fault = Some(OLDER),
+                Err(KeptError::Older { .. }) => trail.fault = Some(OLDER),
                 checked => checked?,
             }
         }
@@ -52,8 +52,8 @@ impl LoggedTrail {
             // One transaction for each page, because a log may be long.
             let page =
                 store.read(|reader| page(reader, first, tree)).or_else(|fault| match fault {
-                    TreeFault::Missing(_) => Ok(None),
-                    TreeFault::Store(error) => Err(error),
+                    TreeError::Missing(_) => Ok(None),
+                    TreeError::Store(error) => Err(error),
                 })?;
             let Some(statements) = page else {
                 trail.fault = Some("the transparency log or one of its statements was changed");
@@ -112,10 +112,10 @@ fn page(
     reader: &mut Reader,
     first: u64,
     (size, root): (u64, TreeHash),
-) -> Result<Option<Vec<Statement>>, TreeFault> {
+) -> Result<Option<Vec<Statement>>, TreeError> {
     let width = u16::try_from(size - first).unwrap_or(Tile::FULL).min(Tile::FULL);
     let entries = reader.log_entries(first, width)?;
-    let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(entry)).collect();
+    let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::leaf(entry)).collect();
     let tile = hashes(&reader.log_tile(0, first / u64::from(Tile::FULL))?.unwrap_or_default());
     // The proof of one leaf suffices, because the proof is computed from all leaves of the tile.
     let proof = TileTree::new(size, |tile| read_tile(reader, tile)).inclusion_proof(first)?;

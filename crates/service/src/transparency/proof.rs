@@ -17,7 +17,7 @@ use sealpost_transparency::{
 
 use super::{
     TransparencyLog,
-    stored::{TreeFault, hashes, read_tile, refused, signed, signed_by},
+    stored::{TreeError, hashes, read_tile, refused, signed, signed_by},
 };
 use crate::error::Error;
 
@@ -49,7 +49,7 @@ impl TransparencyLog {
         mut find: impl FnMut(&mut Reader) -> Result<Option<Logged>, E>,
     ) -> Result<Option<String>, Error>
     where
-        TreeFault: From<E>,
+        TreeError: From<E>,
     {
         let proof = self.core.store.read(|reader| {
             // The head is read after the statement, so its tree contains the entry.
@@ -60,7 +60,7 @@ impl TransparencyLog {
                 ProofFormat::Tlog => log_proof(reader, &head, &logged).map(Some),
             }
         });
-        Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
+        Ok(proof.map_err(|fault: TreeError| StoreError::from(fault))?)
     }
 
     fn cose_receipt(
@@ -68,7 +68,7 @@ impl TransparencyLog {
         reader: &mut Reader,
         head: &LogHead,
         logged: &Logged,
-    ) -> Result<String, TreeFault> {
+    ) -> Result<String, TreeError> {
         let signer = self.signer(head).map_err(refused)?;
         let checkpoint = signed_by(&head.checkpoint, &signer.key)?;
         let entry = prove_entry(reader, checkpoint.size, logged)?;
@@ -106,9 +106,9 @@ pub(crate) fn find_badge(
 pub(crate) fn find_envelope(
     reader: &mut Reader,
     meta: &EnvelopeMeta,
-) -> Result<Option<Logged>, TreeFault> {
+) -> Result<Option<Logged>, TreeError> {
     let text = envelope_text(meta);
-    let leaf = TreeHash::of_leaf(text.as_bytes());
+    let leaf = TreeHash::leaf(text.as_bytes());
     // The entry is appended after the send, but has the time of the database server. If the clock of the node that
     // stored the envelope is ahead, the time of the entry is earlier than the time of the envelope.
     let found = reader.find_envelope_list(&leaf.0, meta.timestamp, CLOCK_SKEW_MAX)?;
@@ -131,7 +131,7 @@ impl Logged {
 
 /// Creates the proof file of an entry, with the newest checkpoint that witnesses have cosigned. If this checkpoint does
 /// not include the entry, uses the newest checkpoint.
-fn log_proof(reader: &mut Reader, head: &LogHead, logged: &Logged) -> Result<String, TreeFault> {
+fn log_proof(reader: &mut Reader, head: &LogHead, logged: &Logged) -> Result<String, TreeError> {
     let witnessed = witnessed(head, logged.index)?;
     let (checkpoint, Checkpoint { size, .. }) =
         witnessed.map_or_else(|| signed(&head.checkpoint), Ok)?;
@@ -155,14 +155,14 @@ pub(crate) fn prove_entry(
     reader: &mut Reader,
     size: u64,
     Logged { statement, index }: &Logged,
-) -> Result<ProvenEntry, TreeFault> {
+) -> Result<ProvenEntry, TreeError> {
     let hashes = TileTree::new(size, |tile| read_tile(reader, tile)).inclusion_proof(*index)?;
     Ok(ProvenEntry { statement: statement.clone(), index: *index, hashes })
 }
 
 /// Returns the hash of an envelope for the log.
 pub(crate) fn envelope_leaf(meta: &EnvelopeMeta) -> [u8; 32] {
-    TreeHash::of_leaf(envelope_text(meta).as_bytes()).0
+    TreeHash::leaf(envelope_text(meta).as_bytes()).0
 }
 
 /// Returns the text about an envelope that [`envelope_leaf`] hashes.

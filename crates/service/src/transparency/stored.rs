@@ -32,13 +32,13 @@ pub(super) fn hashes(bytes: &[u8]) -> Vec<TreeHash> {
 pub(crate) fn read_tile(
     reader: &mut sealpost_storage::Reader,
     tile: Tile,
-) -> Result<Vec<TreeHash>, TreeFault> {
+) -> Result<Vec<TreeHash>, TreeError> {
     Ok(hashes(&reader.log_tile(tile.level, tile.index)?.unwrap_or_default()))
 }
 
 /// An error while tiles (stored groups of hashes of the Merkle tree) are read.
 #[derive(Debug, Error)]
-pub(crate) enum TreeFault {
+pub(crate) enum TreeError {
     /// The stored tile lacks hashes.
     #[error("{0}")]
     Missing(String),
@@ -46,17 +46,17 @@ pub(crate) enum TreeFault {
     Store(#[from] StoreError),
 }
 
-impl From<String> for TreeFault {
+impl From<String> for TreeError {
     fn from(missing: String) -> Self {
         Self::Missing(missing)
     }
 }
 
-impl From<TreeFault> for StoreError {
-    fn from(fault: TreeFault) -> Self {
+impl From<TreeError> for StoreError {
+    fn from(fault: TreeError) -> Self {
         match fault {
-            TreeFault::Missing(text) => Self::Refused(text.into()),
-            TreeFault::Store(error) => error,
+            TreeError::Missing(text) => Self::Refused(text.into()),
+            TreeError::Store(error) => error,
         }
     }
 }

@@ -6,7 +6,7 @@ use sealpost_transparency::{TileTree, TreeHash, VerifierKey};
 
 use super::{
     TransparencyLog,
-    stored::{TreeFault, read_tile, signed},
+    stored::{TreeError, read_tile, signed},
 };
 use crate::error::Error;
 
@@ -29,7 +29,7 @@ impl TransparencyLog {
         let proof = self.core.store.read(|reader| {
             TileTree::new(size, |tile| read_tile(reader, tile)).consistency_proof(old_size)
         });
-        Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
+        Ok(proof.map_err(|fault: TreeError| StoreError::from(fault))?)
     }
 
     /// Stores a checkpoint with the cosignatures of witnesses, unless another node has stored a newer checkpoint. If

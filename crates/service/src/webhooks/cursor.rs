@@ -45,12 +45,12 @@ impl fmt::Display for EventLogCursor {
 }
 
 impl FromStr for EventLogCursor {
-    type Err = CursorFault;
+    type Err = CursorError;
 
-    fn from_str(text: &str) -> Result<Self, CursorFault> {
+    fn from_str(text: &str) -> Result<Self, CursorError> {
         match text.parse() {
             Ok(number) => Ok(Self::Attempt(AttemptNumber(number))),
-            Err(_) => text.parse().map(Self::Event).map_err(|_malformed| CursorFault),
+            Err(_) => text.parse().map(Self::Event).map_err(|_malformed| CursorError),
         }
     }
 }
@@ -58,7 +58,7 @@ impl FromStr for EventLogCursor {
 /// The error for a text that is not a cursor of this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a next_cursor of this listing; leave it out to begin again")]
-pub struct CursorFault;
+pub struct CursorError;
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,17 +69,17 @@ impl fmt::Display for Cursor {
 }
 
 impl FromStr for Cursor {
-    type Err = CursorFault;
+    type Err = CursorError;
 
-    fn from_str(text: &str) -> Result<Self, CursorFault> {
+    fn from_str(text: &str) -> Result<Self, CursorError> {
         let cursor = URL_SAFE_NO_PAD
             .decode(text)
             .ok()
             .and_then(|bytes| String::from_utf8(bytes).ok())
             .and_then(|text| read(&text))
-            .ok_or(CursorFault)?;
+            .ok_or(CursorError)?;
         // Rejects other texts that decode to the same cursor, so that each cursor has exactly one text.
-        if cursor.to_string() == text { Ok(cursor) } else { Err(CursorFault) }
+        if cursor.to_string() == text { Ok(cursor) } else { Err(CursorError) }
     }
 }
 
@@ -145,14 +145,14 @@ mod tests {
                 assert_eq!(text.parse(), Ok(cursor));
                 let tail = text.get(1..).unwrap();
                 for wrong in [tail, &format!("{text}A"), &format!("{text}="), "", "%"] {
-                    assert_eq!(wrong.parse::<Cursor>(), Err(CursorFault), "{wrong}");
+                    assert_eq!(wrong.parse::<Cursor>(), Err(CursorError), "{wrong}");
                 }
             }
         }
         for text in
             ["any", "any x 5", &format!("none {webhook_id} 5"), &format!("any {webhook_id} +5")]
         {
-            assert_eq!(URL_SAFE_NO_PAD.encode(text).parse::<Cursor>(), Err(CursorFault), "{text}");
+            assert_eq!(URL_SAFE_NO_PAD.encode(text).parse::<Cursor>(), Err(CursorError), "{text}");
         }
     }
 
@@ -162,6 +162,6 @@ mod tests {
         for cursor in [EventLogCursor::Attempt(AttemptNumber(7)), EventLogCursor::Event(event)] {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
         }
-        assert_eq!("x".parse::<EventLogCursor>(), Err(CursorFault));
+        assert_eq!("x".parse::<EventLogCursor>(), Err(CursorError));
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     Webhooks,
-    cursor::{Cursor, CursorFault, DeliveryState, EventLogCursor},
+    cursor::{Cursor, CursorError, DeliveryState, EventLogCursor},
     view::find,
 };
 use crate::{
@@ -92,7 +92,7 @@ fn read_page(
 ) -> Result<DeliveriesPage, Abort> {
     let Deliveries { state, limit, cursor, .. } = query;
     if cursor.is_some_and(|cursor| cursor.webhook_id != of.id || cursor.state != *state) {
-        let problem = CursorFault.to_string();
+        let problem = CursorError.to_string();
         return Err(Refusal::InvalidField { field: "cursor", problem }.into());
     }
     let mut entries = read_entries(reader, of, oldest, query)?;

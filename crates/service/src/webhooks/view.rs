@@ -158,7 +158,7 @@ pub(crate) fn find(
 
 /// Parses the id of a webhook. Refuses a malformed id like an unknown one.
 pub(crate) fn parse_id(webhook_id: &str) -> Result<WebhookId, Refusal> {
-    webhook_id.parse().map_err(|_malformed| Refusal::of_id(webhook_id, Refusal::WebhookNotFound))
+    webhook_id.parse().map_err(|_malformed| Refusal::for_id(webhook_id, Refusal::WebhookNotFound))
 }
 
 /// The number of waiting envelopes of a key.

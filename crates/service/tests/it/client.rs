@@ -11,7 +11,7 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
-    Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, ConfirmationFault,
+    Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, ConfirmationRefusal,
     Credentials, Deleted, Deliveries, DeliveriesPage, Enabled, Error, EvidenceView, Issue, Issued,
     KeyRevoked, KeyStanding, Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat,
     Purpose, Receipt, Recover, Recovered, Redelivered, Register, Registered, Relay, Scope,
@@ -99,8 +99,9 @@ impl Client {
     }
 
     pub(crate) fn manage(&self, who: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
-        let manage =
-            async |caller: &Caller, act: Manage| act.perform(&self.0, &caller.acting(&SOURCE)).await;
+        let manage = async |caller: &Caller, act: Manage| {
+            act.perform(&self.0, &caller.acting(&SOURCE)).await
+        };
         wait(self.ask(who, Purpose::Manage, body.clone(), manage))
     }
 
@@ -282,7 +283,7 @@ impl AccountOwner<'_> {
         wait(async {
             match self.1.confirm(None).await {
                 Ok(owner) => self.0.accounts.revoke_key(owner, *key).await,
-                Err(ConfirmationFault::Failed(error)) => Err(error),
+                Err(ConfirmationRefusal::Failed(error)) => Err(error),
                 Err(_) => Err(Refusal::Unauthorized("the session is not confirmed").into()),
             }
         })

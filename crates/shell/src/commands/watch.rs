@@ -31,7 +31,7 @@ struct Proof {
 
 pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), ShellError> {
     let policy = fs::read_to_string(&args.policy);
-    let policy = policy.map_err(ShellError::of_file(&args.policy, "read"))?;
+    let policy = policy.map_err(ShellError::for_file(&args.policy, "read"))?;
     let policy = Policy::parse(&policy).map_err(invalid)?;
     let before = last_proof(&args.state)?;
     let mut service = ProfileClient::open(&args.call.profile, config_folder)?;
@@ -49,7 +49,7 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     // Replaces the state file only after all checks and the output have succeeded. If a step fails, the next run
     // compares with the old state, and reports the same change.
     let written = replace_private(&args.state, proof.text.as_bytes());
-    let written = written.map_err(ShellError::of_file(&args.state, "written"));
+    let written = written.map_err(ShellError::for_file(&args.state, "written"));
     // Each change of the key appends an entry to the log, even if a later change undoes this change. So another entry
     // number means that the key was changed.
     let Some(before) = before.filter(|before| before.file.index != proof.file.index) else {
@@ -72,7 +72,7 @@ fn last_proof(state: &Path) -> Result<Option<Proof>, ShellError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         // The content is not UTF-8.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(damaged(&error)),
-        Err(error) => Err(ShellError::of_file(state, "read")(error)),
+        Err(error) => Err(ShellError::for_file(state, "read")(error)),
     }
 }
 

@@ -131,7 +131,7 @@ async fn make_secret<T: Serialize>(
 ) -> Result<(), ShellError> {
     let Some(file) = file else { return output::result(&call.await?, json) };
     let stop = stop_signal()?;
-    let created = create_private(&file).map_err(ShellError::of_file(&file, "created"))?;
+    let created = create_private(&file).map_err(ShellError::for_file(&file, "created"))?;
     let called = tokio::select! {
         response = call => response.map_err(ShellError::from),
         () = stop => Err(ShellError::Interrupted),
@@ -144,7 +144,7 @@ async fn make_secret<T: Serialize>(
         *secret = format!("in {}", file.display());
     }
     output::result(&response, json)?;
-    filled.map_err(ShellError::of_file(&file, "written"))
+    filled.map_err(ShellError::for_file(&file, "written"))
 }
 
 fn changes_of(changes: ChangeArgs) -> WebhookChanges {

@@ -14,7 +14,7 @@ use sealpost_domain::{
 use crate::{
     connection::{
         AnyConnection,
-        fault::Fault,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     rows::columns,
@@ -38,7 +38,7 @@ fn trim(
     account: &AccountId,
     kind: ActivityKind,
     kept_max: u32,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let account = account.to_string();
     let of_kind = a::table.filter(a::account_id.eq(&account)).filter(a::kind.eq(kind.as_str()));
     let first_too_many = of_kind
@@ -98,7 +98,11 @@ impl Reader {
 }
 
 /// Deletes up to `limit` entries of an account's activity log. Returns the number of deleted entries.
-pub(super) fn delete_of(conn: &mut AnyConnection, account: &str, limit: u32) -> Result<u64, Fault> {
+pub(super) fn delete_of(
+    conn: &mut AnyConnection,
+    account: &str,
+    limit: u32,
+) -> Result<u64, QueryError> {
     let delete = sql_query(DELETE_OF).bind::<Text, _>(account).bind::<BigInt, _>(i64::from(limit));
     columns::number(delete.execute(conn)?, "number of entries")
 }
@@ -129,13 +133,14 @@ impl ActivityRow {
         }
     }
 
-    fn read(self) -> Result<Activity, Fault> {
+    fn read(self) -> Result<Activity, QueryError> {
         let address = self.client_address.map(|text| columns::id::<IpAddr>(&text, "address"));
         Ok(Activity {
             id: columns::id(&self.id, "activity")?,
             account_id: columns::id(&self.account_id, "activity")?,
             at: Timestamp::from_millis(self.at),
-            kind: ActivityKind::from_name(&self.kind).ok_or(Fault::Corrupt("kind of activity"))?,
+            kind: ActivityKind::from_name(&self.kind)
+                .ok_or(QueryError::Corrupt("kind of activity"))?,
             actor: ActivityActor::stored(self.actor),
             client_address: address.transpose()?,
             detail: self.detail,

@@ -15,7 +15,7 @@ use sealpost_domain::{
 
 use super::activity;
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     housekeeping::deleted_webhooks,
     query::{
         row_lock::{Locked, RowLock},
@@ -101,7 +101,7 @@ impl Transaction {
 
     fn extent_of(&mut self, account: &str) -> Result<Option<ClosingExtent>, StoreError> {
         let known = |name: String| {
-            ClosingExtent::from_name(&name).ok_or(Fault::Corrupt("extent of a closing"))
+            ClosingExtent::from_name(&name).ok_or(QueryError::Corrupt("extent of a closing"))
         };
         let extent = a::table.find(account).select(a::closing);
         Ok(self.first(extent, |name: Option<String>| name.map(known).transpose())?.flatten())
@@ -149,7 +149,7 @@ fn begin(
     account: &str,
     extent: ClosingExtent,
     now: Timestamp,
-) -> Result<Option<Closing>, Fault> {
+) -> Result<Option<Closing>, QueryError> {
     type Row = (Option<i64>, Option<String>, Option<i64>, Option<String>);
     let columns = (a::closed_at, a::closing, a::erased_at, a::partner_id);
     let locked = Locked::new(a::table.find(account).select(columns), RowLock::Alone);
@@ -173,7 +173,7 @@ fn begin(
     Ok(Some(Closing { closed_at: Timestamp::from_millis(closed_at), extent }))
 }
 
-fn erase_handle(conn: &mut AnyConnection, handle: &str, key: &ApiKeyId) -> Result<(), Fault> {
+fn erase_handle(conn: &mut AnyConnection, handle: &str, key: &ApiKeyId) -> Result<(), QueryError> {
     handles::insert_erased(conn, handle)?;
     diesel::delete(h::table.find(handle)).execute(conn)?;
     let key = k::table.find(key.to_string());
@@ -188,7 +188,7 @@ fn erase_rows(
     account: &str,
     now: Timestamp,
     limit: u32,
-) -> Result<Option<DeletedRows>, Fault> {
+) -> Result<Option<DeletedRows>, QueryError> {
     // The logged attempts of deleted webhooks contain responses of receivers. The database does not store the owner of
     // a deleted webhook. Therefore the next statement deletes the attempts of deleted webhooks of all accounts.
     if deleted_webhooks::purge(conn, now, limit.into())? > 0 {
@@ -204,7 +204,10 @@ fn erase_rows(
 /// Finds an API key of the account that still has its label, its handle, or other rows that [`erase_key`] deletes. The
 /// label and the handle are erased last. Even after that, a key can have such rows, if another transaction stored them
 /// late.
-fn next_unerased_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
+fn next_unerased_key(
+    conn: &mut AnyConnection,
+    account: &str,
+) -> Result<Option<String>, QueryError> {
     let key = on_backend!(conn, c => {
         Statement::<_, Text>::query(NEXT_UNERASED_KEY)
             .bind::<Text, _>(account)
@@ -215,7 +218,7 @@ fn next_unerased_key(conn: &mut AnyConnection, account: &str) -> Result<Option<S
     Ok(key)
 }
 
-fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedRows, Fault> {
+fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedRows, QueryError> {
     let idempotency_keys = delete_some(conn, "idempotency_keys", "idempotency_key", key, limit)?;
     let daily_counts = delete_some(conn, "daily_counts", "day", key, limit)?;
     let contacts = delete_some(conn, "contacts", "contact", key, limit)?;
@@ -249,7 +252,7 @@ fn delete_some(
     column: &str,
     key: &str,
     limit: u32,
-) -> Result<u64, Fault> {
+) -> Result<u64, QueryError> {
     let text = format!(
         "/* closing.delete_{table} */ DELETE FROM {table} WHERE api_key_id = $1 AND {column} IN (
              SELECT {column} FROM {table} WHERE api_key_id = $1 LIMIT $2
@@ -266,7 +269,7 @@ fn finish(
     account: &str,
     extent: ClosingExtent,
     now: Timestamp,
-) -> Result<bool, Fault> {
+) -> Result<bool, QueryError> {
     if extent == ClosingExtent::Erase {
         let first = a::table.find(account).filter(a::erased_at.is_null());
         diesel::update(first).set(a::erased_at.eq(now.as_millis())).execute(conn)?;

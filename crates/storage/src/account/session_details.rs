@@ -10,8 +10,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        fault::Fault,
         on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::{any_of::any_token, row_types::columns_of},
@@ -115,7 +115,7 @@ struct SessionDetailsRow {
 }
 
 impl SessionDetailsRow {
-    fn read(self) -> Result<SessionDetails, Fault> {
+    fn read(self) -> Result<SessionDetails, QueryError> {
         let address = self.client_address.map(|text| columns::id::<IpAddr>(&text, "address"));
         Ok(SessionDetails {
             session: session::read((self.token, self.account_id, self.expires_at))?,

@@ -19,7 +19,7 @@ use sealpost_domain::with_causes;
 use crate::{
     connection::{
         AnyConnection,
-        connect::{ConnectFault, Target, connect},
+        connect::{ConnectError, Target, connect},
         gradual_flush::{GradualFlush, bytes_changed_by_thread},
     },
     settings::Settings,
@@ -171,9 +171,9 @@ impl Work {
     /// First, [`PASSES_BESIDE_WRITERS`] passes copy pages while other threads write. Usually one of these passes copies
     /// all pages. SQLite then syncs the database file. The last pass holds the write lock, and copies only the pages
     /// that were written since, so its sync is short. The next write then starts the log from its beginning.
-    fn relieve(&mut self) -> Result<bool, CheckpointFault> {
+    fn relieve(&mut self) -> Result<bool, CheckpointError> {
         let LogState { log, checkpointed } = checkpoint(&mut self.connection, "NOOP")?;
-        if log - checkpointed < LOG_PAGES_MAX {
+        if log - checkpointed < CHECKPOINT_FROM_PAGES {
             return Ok(false);
         }
         if log - checkpointed > LOG_PAGES_LONG && self.copy_portions(checkpointed)? {
@@ -190,12 +190,12 @@ impl Work {
 
     /// Copies a long log in portions. After each portion, writes the copied pages to the disk gradually, because a sync
     /// of all pages at once would occupy the disk for seconds. Returns true if a reader still prevents the copying.
-    fn copy_portions(&mut self, mut copied: i64) -> Result<bool, CheckpointFault> {
+    fn copy_portions(&mut self, mut copied: i64) -> Result<bool, CheckpointError> {
         loop {
             let before = bytes_changed_by_thread();
             let LogState { log, checkpointed } = self.copy_portion()?;
             let changed = bytes_changed_by_thread().zip(before).map(|(now, before)| now - before);
-            if checkpointed - copied < LOG_PAGES_MAX {
+            if checkpointed - copied < CHECKPOINT_FROM_PAGES {
                 return Ok(true);
             }
             copied = checkpointed;
@@ -205,7 +205,9 @@ impl Work {
             let changed = changed
                 .unwrap_or_else(|| u64::try_from(log).unwrap_or(u64::MAX).saturating_mul(4096));
             portions.flush.run(changed, || !self.signals.state.lock().is_stopped)?;
-            if log - checkpointed < 2 * LOG_PAGES_MAX || self.signals.state.lock().is_stopped {
+            if log - checkpointed < 2 * CHECKPOINT_FROM_PAGES
+                || self.signals.state.lock().is_stopped
+            {
                 return Ok(false);
             }
         }
@@ -213,7 +215,7 @@ impl Work {
 
     /// Copies the pages that are in the log now, without a sync of the database file. SQLite syncs the file only if all
     /// pages of the log are copied. Therefore first adds a page to the log that this checkpoint does not copy.
-    fn copy_portion(&mut self) -> Result<LogState, CheckpointFault> {
+    fn copy_portion(&mut self) -> Result<LogState, CheckpointError> {
         let portions = match &mut self.portions {
             Some(portions) => portions,
             none => none.insert(Portions::open(&self.target, &self.settings)?),
@@ -236,7 +238,7 @@ impl Work {
 }
 
 impl Portions {
-    fn open(target: &Target, settings: &Settings) -> Result<Self, CheckpointFault> {
+    fn open(target: &Target, settings: &Settings) -> Result<Self, CheckpointError> {
         let (AnyConnection::Sqlite(reader), Target::SqliteWriter(path)) =
             (connect(target, settings)?, target)
         else {
@@ -248,9 +250,9 @@ impl Portions {
 
 /// The reasons why a checkpoint failed.
 #[derive(Debug, thiserror::Error)]
-enum CheckpointFault {
+enum CheckpointError {
     #[error(transparent)]
-    Connect(#[from] ConnectFault),
+    Connect(#[from] ConnectError),
     #[error(transparent)]
     Driver(#[from] diesel::result::Error),
     #[error(transparent)]
@@ -265,7 +267,7 @@ pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult
 
 /// Number of uncopied pages in the log (16 MiB) at which a checkpoint runs. With a higher number, each checkpoint takes
 /// longer. With a lower number, pages that every batch of sends changes are copied more often.
-const LOG_PAGES_MAX: i64 = 4096;
+const CHECKPOINT_FROM_PAGES: i64 = 4096;
 /// Number of uncopied pages (64 MiB) above which the log is long. A log becomes long only while a reader prevents its
 /// copying.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;

@@ -17,7 +17,7 @@ use diesel::{
 };
 
 use crate::{
-    connection::{AnyConnection, encryption, fault::Fault, url::PostgresUrl},
+    connection::{AnyConnection, encryption, query_error::QueryError, url::PostgresUrl},
     owned_file,
     settings::Settings,
 };
@@ -32,7 +32,7 @@ pub(crate) enum Target {
 
 /// An error while a connection was opened or configured.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConnectFault {
+pub(crate) enum ConnectError {
     #[error("cannot open the connection")]
     Connection(#[source] ConnectionError),
     #[error("{advice}")]
@@ -60,7 +60,7 @@ enum UnusableDatabase {
     Schema { role: String, search_path: String },
 }
 
-impl From<ConnectionError> for ConnectFault {
+impl From<ConnectionError> for ConnectError {
     fn from(source: ConnectionError) -> Self {
         match encryption::advice(&source.to_string()) {
             Some(advice) => Self::Tls { advice, source },
@@ -70,7 +70,7 @@ impl From<ConnectionError> for ConnectFault {
 }
 
 /// Opens and configures a connection. For an SQLite writer, first creates the database file if it is missing.
-pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnection, ConnectFault> {
+pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnection, ConnectError> {
     match target {
         Target::Postgres(url) => postgres(url, settings).map(AnyConnection::Postgres),
         Target::SqliteReader(path) => sqlite(path, &READER).map(AnyConnection::Sqlite),
@@ -82,7 +82,7 @@ pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnect
 }
 
 /// Refuses a PostgreSQL database that has another encoding than UTF-8, or no schema for the tables of the service.
-pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), Fault> {
+pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), QueryError> {
     let AnyConnection::Postgres(_) = conn else { return Ok(()) };
     let encoding = sql::<Text>("current_setting('server_encoding')");
     let schema = sql::<Nullable<Text>>("current_schema()::text");
@@ -97,10 +97,10 @@ pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), Fault> {
     } else {
         return Ok(());
     };
-    Err(Fault::Refused(fault.into()))
+    Err(QueryError::Refused(fault.into()))
 }
 
-fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, ConnectFault> {
+fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, ConnectError> {
     // Initializes OpenSSL without its exit handler, before libpq would initialize it with the handler. The handler
     // frees the data of OpenSSL while threads of a pool may still connect, so that the process ends with SIGSEGV.
     #[cfg(feature = "postgres-tls")]
@@ -135,8 +135,8 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
     Ok(conn)
 }
 
-fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectFault> {
-    let mut conn = SqliteConnection::establish(path.to_str().ok_or(ConnectFault::Path)?)?;
+fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectError> {
+    let mut conn = SqliteConnection::establish(path.to_str().ok_or(ConnectError::Path)?)?;
     // The pragmas run one at a time and in this order. The first sets the busy timeout, so that the others wait for a
     // lock instead of failing.
     for pragma in pragmas {

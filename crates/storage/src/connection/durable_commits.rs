@@ -11,7 +11,7 @@ use self::commit_threads::{CommitThreads, NoResult};
 use crate::{
     connection::{
         connect::{Target, connect},
-        fault::unavailable,
+        query_error::unavailable,
         write_gate::WriteGate,
         write_probe,
     },

@@ -44,7 +44,7 @@ named_enum! {
 
 /// The reasons why the encryption settings of a database are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum EncryptionFault {
+pub enum EncryptionError {
     /// The URL sets an `sslmode` that can use TLS, but the settings turn TLS off.
     #[error("give either --database-in-clear or an sslmode with TLS in the database URL, not both")]
     Contradiction,
@@ -74,7 +74,7 @@ pub enum EncryptionFault {
 impl DatabaseUrl {
     /// Returns the encryption of the connections. `in_clear` turns TLS off, and is rejected if the URL sets an
     /// `sslmode` other than `disable`.
-    pub fn encryption(&self, in_clear: bool) -> Result<Encryption, EncryptionFault> {
+    pub fn encryption(&self, in_clear: bool) -> Result<Encryption, EncryptionError> {
         let Self::Postgres(url) = self else { return Ok(Encryption::Local) };
         let mode = mode(url, in_clear)?;
         if !url.leaves_the_machine() {
@@ -114,7 +114,7 @@ impl SslMode {
 
 /// Adds the missing encryption parameters to the URL. For the mode `verify-full`, sets `sslrootcert` to the machine's
 /// file of certificate authorities if the parameter is missing or `system`.
-pub(crate) fn encrypted(url: &PostgresUrl, in_clear: bool) -> Result<PostgresUrl, EncryptionFault> {
+pub(crate) fn encrypted(url: &PostgresUrl, in_clear: bool) -> Result<PostgresUrl, EncryptionError> {
     let Some(mode) = mode(url, in_clear)? else { return Ok(url.clone()) };
     let mut url = match url.parameter("sslmode") {
         Some(_given) => url.clone(),
@@ -122,7 +122,7 @@ pub(crate) fn encrypted(url: &PostgresUrl, in_clear: bool) -> Result<PostgresUrl
     };
     let uses_system = url.parameter("sslrootcert").is_none_or(|file| file == SYSTEM);
     if mode == SslMode::VerifyFull && uses_system {
-        let file = system_authorities().ok_or(EncryptionFault::NoAuthorities)?;
+        let file = system_authorities().ok_or(EncryptionError::NoAuthorities)?;
         url = url.with_parameter("sslrootcert", &percent_encoded(&file));
     }
     Ok(url)
@@ -136,23 +136,23 @@ pub(crate) fn advice(error: &str) -> Option<&'static str> {
 
 /// Returns the `sslmode` of the connections. `None` for a database on this machine without an `sslmode` in the URL:
 /// libpq then chooses the mode.
-fn mode(url: &PostgresUrl, in_clear: bool) -> Result<Option<SslMode>, EncryptionFault> {
+fn mode(url: &PostgresUrl, in_clear: bool) -> Result<Option<SslMode>, EncryptionError> {
     let given = url.parameter("sslmode");
-    let given = given.map(|text| SslMode::from_name(text).ok_or(EncryptionFault::UnknownMode));
+    let given = given.map(|text| SslMode::from_name(text).ok_or(EncryptionError::UnknownMode));
     let uses_system = url.parameter("sslrootcert") == Some(SYSTEM);
     let mode = match given.transpose()? {
         Some(SslMode::Disable) => SslMode::Disable,
-        Some(_) if in_clear => return Err(EncryptionFault::Contradiction),
+        Some(_) if in_clear => return Err(EncryptionError::Contradiction),
         Some(given) => given,
         None if in_clear => SslMode::Disable,
         None if uses_system || url.leaves_the_machine() => SslMode::VerifyFull,
         None => return Ok(None),
     };
     if uses_system && mode != SslMode::VerifyFull {
-        return Err(EncryptionFault::SystemWithoutHost);
+        return Err(EncryptionError::SystemWithoutHost);
     }
     if mode >= SslMode::Require && !HAS_TLS {
-        return Err(EncryptionFault::NotBuilt);
+        return Err(EncryptionError::NotBuilt);
     }
     Ok(Some(mode))
 }
@@ -245,12 +245,12 @@ mod tests {
             ("db.example/d?sslmode=disable", false, Ok(Weaker(SslMode::Disable))),
             ("db.example/d?sslmode=disable", true, Ok(Weaker(SslMode::Disable))),
             ("db.example/d", true, Ok(Weaker(SslMode::Disable))),
-            ("db.example/d?sslmode=require", true, Err(EncryptionFault::Contradiction)),
-            ("db.example/d?sslmode=on", false, Err(EncryptionFault::UnknownMode)),
+            ("db.example/d?sslmode=require", true, Err(EncryptionError::Contradiction)),
+            ("db.example/d?sslmode=on", false, Err(EncryptionError::UnknownMode)),
             (
                 "localhost/d?sslmode=require&sslrootcert=system",
                 false,
-                Err(EncryptionFault::SystemWithoutHost),
+                Err(EncryptionError::SystemWithoutHost),
             ),
         ] {
             let url = DatabaseUrl::Postgres(postgres(text));
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(percent_encoded(Path::new("/a b/c&d.pem")), "/a%20b/c%26d.pem");
     }
 
-    fn with_tls<T>(expected: T) -> Result<T, EncryptionFault> {
-        if HAS_TLS { Ok(expected) } else { Err(EncryptionFault::NotBuilt) }
+    fn with_tls<T>(expected: T) -> Result<T, EncryptionError> {
+        if HAS_TLS { Ok(expected) } else { Err(EncryptionError::NotBuilt) }
     }
 }

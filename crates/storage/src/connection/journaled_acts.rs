@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, server_clock},
+    connection::{AnyConnection, on_backend, query_error::QueryError, server_clock},
     rows::columns,
     schema::journal_marks as m,
 };
@@ -67,7 +67,7 @@ impl JournaledActs {
         self,
         conn: &mut AnyConnection,
         is_durable: bool,
-    ) -> Result<Option<PendingActs>, Fault> {
+    ) -> Result<Option<PendingActs>, QueryError> {
         let Self { journal: Some(journal), acts } = self else { return Ok(None) };
         if acts.is_empty() {
             return Ok(None);
@@ -95,7 +95,7 @@ impl PendingActs {
     }
 }
 
-fn raise_by_one(conn: &mut AnyConnection, journal: &str) -> Result<u64, Fault> {
+fn raise_by_one(conn: &mut AnyConnection, journal: &str) -> Result<u64, QueryError> {
     let row = (m::journal.eq(journal), m::mark.eq(1));
     let mark: i64 = on_backend!(conn, c => {
         diesel::insert_into(m::table)

@@ -16,7 +16,7 @@ use crate::{
     connection::{
         AnyConnection,
         checkpointer::{LOG_PAGES_LONG, LogState, checkpoint},
-        fault::Fault,
+        query_error::QueryError,
     },
     database::Database,
     query::statement::Statement,
@@ -37,7 +37,7 @@ impl Database {
     fn oldest_of_sqlite(
         &self,
         conn: &mut SqliteConnection,
-    ) -> Result<Option<OldestSnapshot>, Fault> {
+    ) -> Result<Option<OldestSnapshot>, QueryError> {
         let LogState { log, checkpointed } = checkpoint(conn, "NOOP")?;
         let Some(file) = self.file.as_deref().filter(|_| log - checkpointed > LOG_PAGES_LONG)
         else {
@@ -50,7 +50,7 @@ impl Database {
     }
 }
 
-fn oldest_of_postgres(conn: &mut PgConnection) -> Result<Option<OldestSnapshot>, Fault> {
+fn oldest_of_postgres(conn: &mut PgConnection) -> Result<Option<OldestSnapshot>, QueryError> {
     let holders = Statement::<_, (Text, Nullable<BigInt>, BigInt)>::query(HOLDERS);
     let row = holders.get_result::<(String, Option<i64>, i64)>(conn).optional()?;
     Ok(row.map(|(holder, age_ms, transactions)| OldestSnapshot {

@@ -10,7 +10,7 @@ use std::{
 
 use sealpost_domain::ports::StoreError;
 
-use crate::{connection::fault::unavailable, owned_file::with_suffix};
+use crate::{connection::query_error::unavailable, owned_file::with_suffix};
 
 /// The files of an opened database: the device and inode numbers of the database file and of its write-ahead log.
 /// `None` for a file that could not be found.
@@ -19,7 +19,7 @@ pub(crate) struct OpenedFiles([Option<(u64, u64)>; 2]);
 
 impl OpenedFiles {
     /// Finds the files of the database at this path. Call after a connection has opened them.
-    pub(crate) fn of(path: &Path) -> Self {
+    pub(crate) fn at(path: &Path) -> Self {
         Self(SUFFIXES.map(|suffix| identity(&with_suffix(path, suffix)).ok()))
     }
 

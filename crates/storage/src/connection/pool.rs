@@ -25,8 +25,8 @@ use sealpost_domain::with_causes;
 use crate::{
     connection::{
         AnyConnection,
-        connect::{ConnectFault, Target, connect},
-        fault::Fault,
+        connect::{ConnectError, Target, connect},
+        query_error::QueryError,
         write_probe,
     },
     send::facts_cache::FactsCache,
@@ -63,8 +63,8 @@ impl Connection {
     /// Runs statements. If one fails because the connection died, records that the connection is dead.
     pub(crate) fn run<T>(
         &mut self,
-        work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        work: impl FnOnce(&mut AnyConnection) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
         work(&mut self.backend).inspect_err(|fault| self.is_dead |= fault.is_fatal())
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn open(
     size: u32,
     settings: &Settings,
     facts_cache: &Arc<FactsCache>,
-) -> Result<Pool, ConnectFault> {
+) -> Result<Pool, ConnectError> {
     let (settings, facts_cache) = (*settings, Arc::clone(facts_cache));
     let manager = Manager { target, settings, failures: AtomicU64::new(0), facts_cache };
     drop(manager.connect()?);
@@ -97,9 +97,9 @@ pub(crate) fn open(
 
 impl ManageConnection for Manager {
     type Connection = Connection;
-    type Error = ConnectFault;
+    type Error = ConnectError;
 
-    fn connect(&self) -> Result<Connection, ConnectFault> {
+    fn connect(&self) -> Result<Connection, ConnectError> {
         let failures = self.failures.load(Ordering::Acquire);
         let mut backend = connect(&self.target, &self.settings)?;
         let server_process = write_probe::server_process(&mut backend)?;
@@ -107,7 +107,7 @@ impl ManageConnection for Manager {
         Ok(Connection { backend, is_dead: false, is_relaxed: false, server_process, failures })
     }
 
-    fn is_valid(&self, connection: &mut Connection) -> Result<(), ConnectFault> {
+    fn is_valid(&self, connection: &mut Connection) -> Result<(), ConnectError> {
         let failures = self.failures.load(Ordering::Acquire);
         if connection.failures != failures {
             connection.backend.ping()?;
@@ -128,8 +128,8 @@ impl ManageConnection for Manager {
 #[derive(Debug)]
 struct ErrorLog;
 
-impl HandleError<ConnectFault> for ErrorLog {
-    fn handle_error(&self, error: ConnectFault) {
+impl HandleError<ConnectError> for ErrorLog {
+    fn handle_error(&self, error: ConnectError) {
         tracing::warn!(error = with_causes(&error), "cannot connect to the database; trying again");
     }
 }

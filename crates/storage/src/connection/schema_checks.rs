@@ -11,9 +11,9 @@ use diesel::{
 use sealpost_domain::ports::StoreError;
 
 use crate::{
-    connection::{AnyConnection, fault::refused},
+    connection::{AnyConnection, query_error::refused},
     database::Database,
-    migrations::VersionFault,
+    migrations::VersionError,
     query::statement::Statement,
 };
 
@@ -47,7 +47,7 @@ impl Database {
     /// `error` unchanged if the role lacks no rights, or if the error has another cause.
     pub(crate) fn with_missing_rights(&self, error: StoreError) -> StoreError {
         match &error {
-            StoreError::Refused(cause) if !cause.is::<VersionFault>() => {
+            StoreError::Refused(cause) if !cause.is::<VersionError>() => {
                 let rights = self.missing_rights().ok().flatten();
                 rights.map_or(error, refused)
             }

@@ -8,7 +8,7 @@ use diesel::{
 use sealpost_domain::{Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     database::Database,
 };
 
@@ -56,7 +56,7 @@ impl Database {
     }
 }
 
-fn info_of_postgres(conn: &mut AnyConnection) -> Result<DatabaseInfo, Fault> {
+fn info_of_postgres(conn: &mut AnyConnection) -> Result<DatabaseInfo, QueryError> {
     type Row = (String, i64, i64, i64, bool, i64, bool, bool);
     let facts = (
         sql::<Text>("current_setting('server_version')"),

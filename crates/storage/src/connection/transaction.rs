@@ -26,10 +26,10 @@ use crate::{
         AnyConnection,
         checkpointer::Checkpointer,
         durable_commits::DurableCommits,
-        fault::{Fault, refused, unavailable},
         journaled_acts::JournaledActs,
         on_backend,
         pool::{Connection, Pool, PooledConnection},
+        query_error::{QueryError, refused, unavailable},
         write_probe::{self, CONFIRMED_FROM},
     },
     database::Database,
@@ -165,7 +165,7 @@ impl Transaction {
         // A write beyond the file size limit has stored nothing, like a write on a full disk. The commit has therefore
         // failed, and is not in doubt.
         let is_limited = || self.file.as_deref().is_some_and(disk_space::has_reached_size_limit);
-        done.map_err(|fault| if is_limited() { fault.into() } else { fault.of_commit() })
+        done.map_err(|fault| if is_limited() { fault.into() } else { fault.at_commit() })
     }
 }
 
@@ -200,7 +200,7 @@ impl Drop for Transaction {
 }
 
 /// Begins a transaction with the settings that each database needs.
-fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
+fn begin(connection: &mut Connection, durability: Durability) -> Result<(), QueryError> {
     let relaxed = durability == Durability::Relaxed;
     let sql = match (&connection.backend, relaxed, connection.is_relaxed) {
         // Sets the isolation level again, because a pooler may have set it on another server connection.
@@ -224,7 +224,7 @@ fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Faul
 
 /// Runs statements that begin a transaction. If they fail on PostgreSQL, marks the connection as dead: BEGIN may have
 /// succeeded before a later statement failed, and diesel does not know of the open transaction.
-pub(crate) fn begin_with(connection: &mut Connection, sql: &str) -> Result<(), Fault> {
+pub(crate) fn begin_with(connection: &mut Connection, sql: &str) -> Result<(), QueryError> {
     let began = connection.run(|conn| {
         Ok(on_backend!(conn, c => AnsiTransactionManager::begin_transaction_sql(c, sql))?)
     });
@@ -258,7 +258,7 @@ impl Reader {
     /// Runs statements and classifies their errors.
     pub(crate) fn run<T>(
         &mut self,
-        work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
+        work: impl FnOnce(&mut AnyConnection) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
         self.connection.run(work).map_err(|fault| {
             self.failed = true;
@@ -299,7 +299,7 @@ impl Reader {
     pub(crate) fn load<'query, Q, R, T>(
         &mut self,
         query: Q,
-        read: impl FnMut(R) -> Result<T, Fault>,
+        read: impl FnMut(R) -> Result<T, QueryError>,
     ) -> Result<Vec<T>, StoreError>
     where
         Q: LoadQuery<'query, AnyConnection, R>,
@@ -311,7 +311,7 @@ impl Reader {
     pub(crate) fn first<'query, Q, R, T>(
         &mut self,
         query: Q,
-        read: impl FnOnce(R) -> Result<T, Fault>,
+        read: impl FnOnce(R) -> Result<T, QueryError>,
     ) -> Result<Option<T>, StoreError>
     where
         Q: LimitDsl + RunQueryDsl<AnyConnection>,

@@ -17,7 +17,7 @@ pub struct PostgresUrl(String);
 
 /// The reasons why a database URL is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UrlFault {
+pub enum UrlError {
     /// An SQLite database in memory, which is rejected because each connection would get a separate database.
     #[error("a database in memory cannot be shared between connections: give a file, sqlite:PATH")]
     InMemory,
@@ -102,17 +102,17 @@ impl PostgresUrl {
 }
 
 impl FromStr for DatabaseUrl {
-    type Err = UrlFault;
+    type Err = UrlError;
 
     /// Parses a URL. Ignores white space and a byte order mark around the URL, such as the line break at the end of a
     /// file.
-    fn from_str(text: &str) -> Result<Self, UrlFault> {
+    fn from_str(text: &str) -> Result<Self, UrlError> {
         let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
         if text.contains(char::is_control) {
-            return Err(UrlFault::ControlCharacter);
+            return Err(UrlError::ControlCharacter);
         }
         if text.ends_with(['"', '\'']) {
-            return Err(UrlFault::Unknown);
+            return Err(UrlError::Unknown);
         }
         if let Some(rest) =
             text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))
@@ -123,19 +123,19 @@ impl FromStr for DatabaseUrl {
                 });
             let parts = Parts::new(rest);
             if is_encoded && parts.have_encoded_control() {
-                return Err(UrlFault::ControlCharacter);
+                return Err(UrlError::ControlCharacter);
             }
             let is_readable = is_encoded && parts.are_readable();
             let url = is_readable.then(|| PostgresUrl(text.to_owned()));
-            return url.map(Self::Postgres).ok_or(UrlFault::Garbled);
+            return url.map(Self::Postgres).ok_or(UrlError::Garbled);
         }
-        let path = text.strip_prefix("sqlite:").ok_or(UrlFault::Unknown)?;
+        let path = text.strip_prefix("sqlite:").ok_or(UrlError::Unknown)?;
         let path = path.strip_prefix("//").unwrap_or(path);
         match path {
-            "" => Err(UrlFault::Unknown),
-            _ if path.starts_with(['"', '\'']) => Err(UrlFault::Unknown),
-            _ if path.starts_with(":memory:") => Err(UrlFault::InMemory),
-            _ if path.contains('?') => Err(UrlFault::Parameters),
+            "" => Err(UrlError::Unknown),
+            _ if path.starts_with(['"', '\'']) => Err(UrlError::Unknown),
+            _ if path.starts_with(":memory:") => Err(UrlError::InMemory),
+            _ if path.contains('?') => Err(UrlError::Parameters),
             _ => Ok(Self::Sqlite(PathBuf::from(path))),
         }
     }
@@ -267,10 +267,10 @@ mod tests {
     #[test]
     fn other_schemes_are_rejected() {
         for text in ["", "mysql://h/d", "a.db", "sqlite:"] {
-            assert_eq!(text.parse::<DatabaseUrl>(), Err(UrlFault::Unknown), "{text}");
+            assert_eq!(text.parse::<DatabaseUrl>(), Err(UrlError::Unknown), "{text}");
         }
-        assert_eq!("sqlite::memory:".parse::<DatabaseUrl>(), Err(UrlFault::InMemory));
-        assert_eq!("sqlite:db?mode=ro".parse::<DatabaseUrl>(), Err(UrlFault::Parameters));
+        assert_eq!("sqlite::memory:".parse::<DatabaseUrl>(), Err(UrlError::InMemory));
+        assert_eq!("sqlite:db?mode=ro".parse::<DatabaseUrl>(), Err(UrlError::Parameters));
     }
 
     #[test]
@@ -287,15 +287,15 @@ mod tests {
     fn control_characters_and_quotes_are_rejected() {
         for text in ["h/a\nb", "u:p\t@h/d", "h/d%0A", "h%7f/d", "u%09:p@h/d", "h/d?sslmode=a%0d"] {
             let read = format!("postgres://{text}").parse::<DatabaseUrl>();
-            assert_eq!(read, Err(UrlFault::ControlCharacter), "{text:?}");
+            assert_eq!(read, Err(UrlError::ControlCharacter), "{text:?}");
         }
-        assert_eq!("sqlite:a\nb".parse::<DatabaseUrl>(), Err(UrlFault::ControlCharacter));
+        assert_eq!("sqlite:a\nb".parse::<DatabaseUrl>(), Err(UrlError::ControlCharacter));
         for text in ["postgres://h/d", "sqlite:a.db"] {
             for text in [format!("\"{text}\""), format!("'{text}'"), format!("{text}'")] {
-                assert_eq!(text.parse::<DatabaseUrl>(), Err(UrlFault::Unknown), "{text}");
+                assert_eq!(text.parse::<DatabaseUrl>(), Err(UrlError::Unknown), "{text}");
             }
         }
-        assert_eq!("sqlite:\"a.db".parse::<DatabaseUrl>(), Err(UrlFault::Unknown));
+        assert_eq!("sqlite:\"a.db".parse::<DatabaseUrl>(), Err(UrlError::Unknown));
         postgres("postgres://u:a%0Ab'c@h/d");
     }
 
@@ -337,7 +337,7 @@ mod tests {
             "h/a\u{a0}b",
         ] {
             let read = format!("postgres://{text}").parse::<DatabaseUrl>();
-            assert_eq!(read, Err(UrlFault::Garbled), "{text}");
+            assert_eq!(read, Err(UrlError::Garbled), "{text}");
         }
     }
 

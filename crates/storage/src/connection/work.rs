@@ -12,8 +12,8 @@ use crate::{
     connection::{
         AnyConnection,
         access_hook::{Access, AccessHook},
-        fault::{Fault, unavailable},
         pool::{POOL_TIMEOUTS, POOL_WAIT},
+        query_error::{QueryError, unavailable},
         transaction::{Reader, Transaction},
     },
     database::Database,
@@ -43,7 +43,7 @@ impl Database {
     /// Runs one lookup outside a transaction, like [`read`](Self::read).
     pub(crate) fn look_up<T>(
         &self,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+        work: impl Fn(&mut AnyConnection) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
         self.read(|reader| reader.run(&work))
     }
@@ -95,7 +95,7 @@ impl Database {
     pub(crate) fn transact<T>(
         &self,
         durability: Durability,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+        work: impl Fn(&mut AnyConnection) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
         self.write(durability, |tx| tx.run(&work))
     }

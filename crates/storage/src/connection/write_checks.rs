@@ -10,7 +10,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        write_gate::{LastCommit, WriteFault},
+        write_gate::{LastCommit, WriteError},
         write_probe,
     },
     database::Database,
@@ -19,7 +19,7 @@ use crate::{
 impl Database {
     /// Checks that the database stores writes. A durable commit in the last five seconds is sufficient. Otherwise
     /// starts a probe write, and waits for its result for at most two seconds.
-    pub fn check_writes(&self) -> Result<(), WriteFault> {
+    pub fn check_writes(&self) -> Result<(), WriteError> {
         let gate = &self.durable_commits.gate;
         if gate.has_recent_commit() {
             return Ok(());

@@ -34,7 +34,7 @@ struct EndedProbe {
 
 /// The reasons why the check for durable writes fails.
 #[derive(Debug, thiserror::Error)]
-pub enum WriteFault {
+pub enum WriteError {
     /// The newest probe write failed.
     #[error("the database stores no writes ({last_commit}): {failure}")]
     Failing {
@@ -136,15 +136,15 @@ impl WriteGate {
 
     /// Waits for a running probe write for at most `timeout`. Returns an error if the newest probe write failed or has
     /// no result yet, or if durable writes are refused.
-    pub(crate) fn probe_result(&self, timeout: Duration) -> Result<(), WriteFault> {
+    pub(crate) fn probe_result(&self, timeout: Duration) -> Result<(), WriteError> {
         let mut state = self.state.lock();
         self.probe_ended.wait_while_for(&mut state, |state| state.probe.is_some(), timeout);
         let last_commit = state.last_commit();
         let failure = state.last_probe.as_ref().and_then(|probe| probe.failure.clone());
         match failure {
-            Some(failure) => Err(WriteFault::Failing { last_commit, failure }),
+            Some(failure) => Err(WriteError::Failing { last_commit, failure }),
             None if state.probe.is_some() || state.is_closed => {
-                Err(WriteFault::Silent { last_commit })
+                Err(WriteError::Silent { last_commit })
             }
             None => Ok(()),
         }

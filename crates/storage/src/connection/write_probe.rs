@@ -10,10 +10,10 @@ use diesel::{
     sql_types::{Bool, Integer},
 };
 
-use crate::connection::{AnyConnection, fault::Fault};
+use crate::connection::{AnyConnection, query_error::QueryError};
 
 /// Inserts and deletes a row in the current transaction, so that the commit must reach the disk and the standbys.
-pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), Fault> {
+pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), QueryError> {
     Ok(conn.batch_execute(WRITE)?)
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), Fault> {
 ///
 /// PostgreSQL can cancel the wait of a COMMIT for a standby. The COMMIT then succeeds with a warning, but the driver
 /// drops the warning. A standby receives commits in order, so a confirmed later commit also confirms the earlier one.
-pub(crate) fn confirm(conn: &mut AnyConnection) -> Result<(), Fault> {
+pub(crate) fn confirm(conn: &mut AnyConnection) -> Result<(), QueryError> {
     let AnyConnection::Postgres(_) = conn else { return Ok(()) };
     let waits = sql::<Bool>("current_setting('synchronous_standby_names') <> ''");
     if diesel::select(waits).get_result(conn)? {
@@ -48,7 +48,7 @@ pub(crate) fn server_process(
 ///
 /// Behind a pooler, the id may belong to the process of another client. The query therefore matches only a process that
 /// executes a COMMIT.
-pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), Fault> {
+pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), QueryError> {
     let sql = format!(
         "/* write_probe.end_commit */ SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE pid = {process} AND state = 'active' AND query = 'COMMIT'"

@@ -21,9 +21,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::{any_of::any_of, statement::Statement},
@@ -93,7 +92,7 @@ fn add_envelopes(
     rows: &mut UncountedRows,
     before: Timestamp,
     limit: u32,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let envelopes = sql_query(UNCOUNTED_ENVELOPES)
         .bind::<Text, _>(rows.after.as_deref().unwrap_or_default())
         .bind::<Text, _>(EnvelopeId::new(before, [0; 10]).to_string())
@@ -116,7 +115,7 @@ fn add_attempts(
     rows: &mut UncountedRows,
     before: Timestamp,
     limit: u32,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let after = rows.after.as_deref().map(|number| columns::id::<i64>(number, "count"));
     let attempts = sql_query(UNCOUNTED_ATTEMPTS)
         .bind::<BigInt, _>(after.transpose()?.unwrap_or(-1))
@@ -167,7 +166,7 @@ struct UncountedAttempt {
 fn owners(
     conn: &mut AnyConnection,
     rows: &UncountedRows,
-) -> Result<HashMap<WebhookId, ApiKeyId>, Fault> {
+) -> Result<HashMap<WebhookId, ApiKeyId>, QueryError> {
     let ids: BTreeSet<_> = rows.webhooks.keys().map(|(id, _)| id.to_string()).collect();
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -180,7 +179,7 @@ fn owners(
     found.into_iter().map(read).collect()
 }
 
-fn add(conn: &mut AnyConnection, sums: &DailyCounts) -> Result<(), Fault> {
+fn add(conn: &mut AnyConnection, sums: &DailyCounts) -> Result<(), QueryError> {
     match conn {
         AnyConnection::Postgres(conn) => {
             let sums: Vec<_> = sums.iter().map(|((key, _), count)| (key, count)).collect();
@@ -207,7 +206,7 @@ fn add(conn: &mut AnyConnection, sums: &DailyCounts) -> Result<(), Fault> {
 fn add_on_postgres(
     conn: &mut PgConnection,
     sums: &[(&ApiKeyId, &DailyCount)],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let (keys, counts): (Vec<&ApiKeyId>, Vec<&DailyCount>) = sums.iter().copied().unzip();
     let numbers = |of: fn(&DailyCount) -> u64| {
         let number = |count: &&DailyCount| columns::number::<i64, _>(of(count), "daily count");
@@ -225,7 +224,7 @@ fn add_on_postgres(
 
 /// Stores the id of the last counted row. Returns `false` and stores nothing if another transaction has counted rows of
 /// the table since `rows` were read.
-fn advance(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<bool, Fault> {
+fn advance(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<bool, QueryError> {
     let (source, last) = (p::source.eq(name(rows.table)), p::last_counted.eq(&rows.last));
     let changed = if let Some(after) = &rows.after {
         let unchanged = p::table.filter(source).filter(p::last_counted.eq(after));
@@ -290,7 +289,7 @@ struct DayRow {
 }
 
 impl DayRow {
-    fn read(self) -> Result<DailyCount, Fault> {
+    fn read(self) -> Result<DailyCount, QueryError> {
         let number = |count| columns::number(count, "daily count");
         Ok(DailyCount {
             day: Timestamp::from_millis(self.day),

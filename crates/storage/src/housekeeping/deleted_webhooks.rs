@@ -7,7 +7,7 @@ use diesel::{dsl::sql, prelude::*, sql_types::Bool};
 use sealpost_domain::{AttemptOutcome, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     query::webhook_end::{attempt_ends_like, delivery_ends_like},
     queue::{bounces, delivery_log::PARTS, statements},
     rows::{
@@ -43,7 +43,7 @@ pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],
     now: Timestamp,
-) -> Result<usize, Fault> {
+) -> Result<usize, QueryError> {
     let deleted = delete_deliveries(conn, ids, now, AT_ONCE_MAX)?;
     for id in ids {
         // Ignores a conflict, because another transaction may have deleted the same webhook and inserted the same row.
@@ -55,7 +55,11 @@ pub(crate) fn delete_with_backlog(
 
 /// Deletes up to `limit` rows of the webhooks in `deleted_webhooks`: first their deliveries, then their attempts, and
 /// the row of each webhook after its attempts.
-pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Result<u64, Fault> {
+pub(crate) fn purge(
+    conn: &mut AnyConnection,
+    now: Timestamp,
+    limit: u64,
+) -> Result<u64, QueryError> {
     let listed = f::table.order(f::id).limit(columns::number(limit, "limit")?).select(f::id);
     let ids = listed.load::<String>(conn)?;
     let limit: usize = columns::number(limit, "limit")?;
@@ -84,7 +88,7 @@ fn delete_deliveries(
     ids: &[String],
     now: Timestamp,
     limit: usize,
-) -> Result<usize, Fault> {
+) -> Result<usize, QueryError> {
     let mut keys = Vec::new();
     for id in ids {
         if keys.len() >= limit {
@@ -106,7 +110,7 @@ fn deliveries_to(
     conn: &mut AnyConnection,
     id: &str,
     limit: usize,
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
     // Waiting deliveries and exhausted deliveries have separate indexes, so two queries select them. Each query sorts
     // in the order of its index, because PostgreSQL might otherwise scan the table.
@@ -130,7 +134,7 @@ fn deliveries_to(
 /// Deletes up to `limit` attempts of a webhook, and returns their number. If an attempt delivered an envelope, first
 /// records the outcome `announced` (delivered to a webhook) for this envelope. Receipts, which show senders the states
 /// of their envelopes, then still show the success.
-fn delete_attempts(conn: &mut AnyConnection, id: &str, limit: i64) -> Result<usize, Fault> {
+fn delete_attempts(conn: &mut AnyConnection, id: &str, limit: i64) -> Result<usize, QueryError> {
     let mut attempts = Vec::<(i64, String, String, i64)>::new();
     for part in PARTS {
         let left = limit.saturating_sub(columns::number(attempts.len(), "number of attempts")?);

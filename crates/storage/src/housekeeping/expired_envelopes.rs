@@ -22,7 +22,7 @@ use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{AnyConnection, query_error::QueryError, transaction::Transaction},
     database::Database,
     housekeeping::partitions::{self, ENVELOPES, first_id},
     queue::bounces,
@@ -114,7 +114,7 @@ pub(crate) fn bounce(
     conn: &mut AnyConnection,
     ended: &EndedEnvelopes,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let read = |(id, sender, recipient): &(String, String, String)| {
         let envelope = UnopenedEnvelope {
             id: columns::id(id, "envelope")?,
@@ -128,7 +128,7 @@ pub(crate) fn bounce(
     };
     let received = bounces::received(conn, ended.undelivered.iter().map(|(id, ..)| id))?;
     let expired = ended.undelivered.iter().filter(|(id, ..)| !received.contains(id));
-    let expired = expired.map(read).collect::<Result<Vec<_>, Fault>>()?;
+    let expired = expired.map(read).collect::<Result<Vec<_>, QueryError>>()?;
     bounces::bounce(conn, &expired, now)
 }
 

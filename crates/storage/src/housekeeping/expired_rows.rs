@@ -19,7 +19,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     query::{
         any_of::any_of,
         row_lock::{Locked, RowLock},
@@ -145,7 +145,7 @@ fn purge_below(
     table: &str,
     below: &str,
     limit: u32,
-) -> Result<u64, Fault> {
+) -> Result<u64, QueryError> {
     let purge = sql_query(format!(
         "/* expired_rows.purge_{table} */ DELETE FROM {table} WHERE id IN (
              SELECT id FROM {table} WHERE id < $1 ORDER BY id LIMIT $2
@@ -157,7 +157,7 @@ fn purge_below(
 
 /// Locks the deliveries of these events in the order of events and webhooks, like all transactions that lock several
 /// deliveries. Does nothing on SQLite.
-fn lock_deliveries(conn: &mut AnyConnection, events: &[String]) -> Result<(), Fault> {
+fn lock_deliveries(conn: &mut AnyConnection, events: &[String]) -> Result<(), QueryError> {
     if let AnyConnection::Postgres(pg) = conn {
         let deliveries = d::table
             .filter(any_of(d::event_id, events))
@@ -172,7 +172,11 @@ fn lock_deliveries(conn: &mut AnyConnection, events: &[String]) -> Result<(), Fa
 /// Returns the number of rows.
 ///
 /// Envelopes are deleted oldest first, so all envelopes with ids below the oldest stored one are already deleted.
-fn purge_outcomes(conn: &mut AnyConnection, before: Timestamp, limit: i64) -> Result<usize, Fault> {
+fn purge_outcomes(
+    conn: &mut AnyConnection,
+    before: Timestamp,
+    limit: i64,
+) -> Result<usize, QueryError> {
     let bound = EnvelopeId::new(before, [0; 10]).to_string();
     let oldest = e::table.order(e::id).select(e::id).first::<String>(conn).optional()?;
     let bound = oldest.map_or(bound.clone(), |oldest| oldest.min(bound));

@@ -23,7 +23,7 @@ use metrics::counter;
 use sealpost_domain::{EnvelopeId, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, server_clock, transaction::Transaction},
+    connection::{AnyConnection, query_error::QueryError, server_clock, transaction::Transaction},
     rows::columns,
     schema::partitions as p,
 };
@@ -99,7 +99,7 @@ pub(crate) fn first_id(at: Timestamp) -> String {
 pub(crate) fn list(
     conn: &mut PgConnection,
     table: &PartitionedTable,
-) -> Result<Vec<Partition>, Fault> {
+) -> Result<Vec<Partition>, QueryError> {
     let rows: Vec<(String, Option<i64>, bool)> = p::table
         .filter(p::parent.eq(table.name))
         .order(p::upper_bound.asc().nulls_last())
@@ -145,7 +145,7 @@ pub(crate) fn extend(
     table: &PartitionedTable,
     now: Timestamp,
     span: Duration,
-) -> Result<bool, Fault> {
+) -> Result<bool, QueryError> {
     let partitions = list(conn, table)?;
     let Some(Partition { name: newest, lower: Some(lower), .. }) = partitions.last() else {
         return Ok(false);
@@ -216,8 +216,8 @@ pub(crate) fn drop_up_to(
     conn: &mut PgConnection,
     table: &PartitionedTable,
     upper: Timestamp,
-    may_drop: impl FnOnce(&mut PgConnection) -> Result<bool, Fault>,
-) -> Result<bool, Fault> {
+    may_drop: impl FnOnce(&mut PgConnection) -> Result<bool, QueryError>,
+) -> Result<bool, QueryError> {
     let ended = |partition: &Partition| partition.upper.is_some_and(|end| end <= upper);
     let old: Vec<_> = list(conn, table)?.into_iter().filter(ended).collect();
     let old: Vec<_> = old.iter().map(|partition| &*partition.name).collect();
@@ -258,8 +258,8 @@ fn while_locked(
     conn: &mut PgConnection,
     table: &PartitionedTable,
     lock: &str,
-    work: impl FnOnce(&mut PgConnection) -> Result<bool, Fault>,
-) -> Result<bool, Fault> {
+    work: impl FnOnce(&mut PgConnection) -> Result<bool, QueryError>,
+) -> Result<bool, QueryError> {
     let lock = format!(
         "SET LOCAL lock_timeout = {};
          SET LOCAL statement_timeout = {};
@@ -292,12 +292,12 @@ fn while_locked(
 /// The reason why the savepoint of [`while_locked`] was rolled back.
 enum Unchanged {
     Declined,
-    Failed(Fault),
+    Failed(QueryError),
     NotLocked(Error),
 }
 
-impl From<Fault> for Unchanged {
-    fn from(fault: Fault) -> Self {
+impl From<QueryError> for Unchanged {
+    fn from(fault: QueryError) -> Self {
         Self::Failed(fault)
     }
 }
@@ -329,7 +329,7 @@ fn insert(
     table: &PartitionedTable,
     name: &str,
     upper: Option<Timestamp>,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let row = (
         p::name.eq(name),
         p::parent.eq(table.name),

@@ -8,7 +8,7 @@ use diesel::{
 use sealpost_domain::{Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{AnyConnection, query_error::QueryError, transaction::Transaction},
     housekeeping::partitions::{self, ATTEMPTS},
     query::statement::Statement,
     queue::delivery_log,
@@ -60,7 +60,7 @@ impl Transaction {
 
 /// Drops the partitions of attempts before `upper` if all their attempts are counted in the daily counts of their API
 /// keys. Returns true if the partitions were dropped.
-fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault> {
+fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, QueryError> {
     partitions::drop_up_to(conn, &ATTEMPTS, upper, |pg| {
         let is_counted = Statement::<_, Bool>::query(IS_COUNTED);
         Ok(is_counted.bind::<BigInt, _>(upper.as_millis()).get_result(pg)?)

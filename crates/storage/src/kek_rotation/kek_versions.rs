@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, on_backend, query_error::QueryError},
     database::Database,
     migrations,
     rows::columns,
@@ -86,7 +86,7 @@ impl Database {
 }
 
 /// Returns the marks of the versions that are not retired.
-pub(crate) fn active_marks(conn: &mut AnyConnection) -> Result<Vec<(u32, Wrapped)>, Fault> {
+pub(crate) fn active_marks(conn: &mut AnyConnection) -> Result<Vec<(u32, Wrapped)>, QueryError> {
     let rows = m::table
         .filter(m::retired_at.is_null())
         .order(m::version)
@@ -98,7 +98,7 @@ pub(crate) fn active_marks(conn: &mut AnyConnection) -> Result<Vec<(u32, Wrapped
 }
 
 /// Reads all wrapped key-encryption keys, ordered by version.
-pub(crate) fn wrapped_keks(conn: &mut AnyConnection) -> Result<Vec<WrappedKek>, Fault> {
+pub(crate) fn wrapped_keks(conn: &mut AnyConnection) -> Result<Vec<WrappedKek>, QueryError> {
     let rows = v::table
         .order((v::version, v::provider))
         .select((v::version, v::provider, v::wrapped))

@@ -10,7 +10,7 @@ use sealpost_domain::ports::StoreError;
 use crate::{
     connection::{
         AnyConnection,
-        fault::Fault,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     records::{accounts::account_content, api_tokens::ApiTokenRow, badges::BadgeRow},
@@ -127,7 +127,7 @@ fn page(
     table: TaggedTable,
     after: &[u8],
     limit: u32,
-) -> Result<Vec<TaggedRow>, Fault> {
+) -> Result<Vec<TaggedRow>, QueryError> {
     let (text, limit) = (String::from_utf8_lossy(after), i64::from(limit));
     Ok(match table {
         TaggedTable::Accounts => {
@@ -189,7 +189,7 @@ fn set_tag(
     table: TaggedTable,
     row: &TaggedRow,
     new: Option<&[u8]>,
-) -> Result<bool, Fault> {
+) -> Result<bool, QueryError> {
     let (name, column, key, condition) = match table {
         TaggedTable::Accounts => ("accounts", "tag", "id", " AND closed_at IS NULL"),
         TaggedTable::ApiTokens => ("api_tokens", "tag", "id", ""),

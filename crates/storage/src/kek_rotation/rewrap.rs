@@ -6,9 +6,8 @@ use sealpost_domain::{IssuerKeyId, OwnedKey, Timestamp, WebhookId, Wrapped, port
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::row_lock::{Locked, RowLock},
@@ -146,7 +145,7 @@ fn replace_retiring(
     id: &WebhookId,
     old: &Wrapped,
     new: &Wrapped,
-) -> Result<bool, Fault> {
+) -> Result<bool, QueryError> {
     let webhook = w::table.find(id.to_string());
     let list = webhook.clone().select(w::retiring);
     let list = on_backend!(conn, c => {

@@ -2,10 +2,10 @@
 
 use super::{
     cells::{Cell, SourceRow},
-    fault::MoveFault,
+    error::MoveError,
     tables::{ColumnKind, MovedTable},
 };
-use crate::connection::fault::Fault;
+use crate::connection::query_error::QueryError;
 
 /// The values of one column in a portion of rows.
 pub(super) enum ColumnValues {
@@ -44,13 +44,13 @@ impl RowPortion {
     }
 
     /// Adds a row. Fails if a cell has another type than its column.
-    pub(super) fn push(&mut self, table: &MovedTable, row: SourceRow) -> Result<(), Fault> {
+    pub(super) fn push(&mut self, table: &MovedTable, row: SourceRow) -> Result<(), QueryError> {
         self.count = self.count.saturating_add(1);
         for ((values, cell), column) in self.columns.iter_mut().zip(row.0).zip(&table.columns) {
             self.bytes = self.bytes.saturating_add(cell.len());
             if !values.push(cell) {
-                return Err(Fault::Refused(
-                    MoveFault::Mistyped { table: table.name.clone(), column: column.name.clone() }
+                return Err(QueryError::Refused(
+                    MoveError::Mistyped { table: table.name.clone(), column: column.name.clone() }
                         .into(),
                 ));
             }

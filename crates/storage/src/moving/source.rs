@@ -17,8 +17,8 @@ use super::{cells::SourceRow, checksum::TableSum, rows::RowPortion, tables::Move
 use crate::{
     connection::{
         AnyConnection,
-        connect::ConnectFault,
-        fault::{Fault, refused},
+        connect::ConnectError,
+        query_error::{QueryError, refused},
     },
     kek_rotation::kek_versions::{self, WrappedKek},
     migrations, owned_file,
@@ -47,7 +47,7 @@ impl MoveSource {
         if pending.is_empty() {
             Ok(source)
         } else {
-            Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
+            Err(refused(migrations::VersionError::Behind(pending.join(", "))))
         }
     }
 
@@ -64,9 +64,9 @@ impl MoveSource {
         Ok(kek_versions::wrapped_keks(&mut conn)?)
     }
 
-    pub(super) fn connect(&self) -> Result<SqliteConnection, Fault> {
-        let unusable = |fault: ConnectFault| Fault::Refused(fault.into());
-        let path = self.path.to_str().ok_or(ConnectFault::Path).map_err(unusable)?;
+    pub(super) fn connect(&self) -> Result<SqliteConnection, QueryError> {
+        let unusable = |fault: ConnectError| QueryError::Refused(fault.into());
+        let path = self.path.to_str().ok_or(ConnectError::Path).map_err(unusable)?;
         // SQLite reads these three characters as parts of the URI.
         let path = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         let conn = SqliteConnection::establish(&format!("file:{path}?mode=ro"));
@@ -81,7 +81,7 @@ impl MoveSource {
         &self,
         tables: &'a [MovedTable],
         send: &SyncSender<Portion<'a>>,
-    ) -> Result<Vec<TableSum>, Fault> {
+    ) -> Result<Vec<TableSum>, QueryError> {
         let mut conn = self.connect()?;
         conn.batch_execute("BEGIN")?;
         tables.iter().map(|table| read_table(&mut conn, table, send)).collect()
@@ -92,7 +92,7 @@ fn read_table<'a>(
     conn: &mut SqliteConnection,
     table: &'a MovedTable,
     send: &SyncSender<Portion<'a>>,
-) -> Result<TableSum, Fault> {
+) -> Result<TableSum, QueryError> {
     let MovedTable { name, .. } = table;
     // A trigger of the target accepts entries of the audit trail only in the order of their numbers.
     let order = if name == "audit_entries" { " ORDER BY number" } else { "" };

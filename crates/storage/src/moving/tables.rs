@@ -3,8 +3,8 @@
 
 use diesel::{PgConnection, SqliteConnection, prelude::*, sql_types::Text};
 
-use super::fault::MoveFault;
-use crate::{connection::fault::Fault, query::statement::Statement};
+use super::error::MoveError;
+use crate::{connection::query_error::QueryError, query::statement::Statement};
 
 /// A table whose rows are moved from SQLite to PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl MovedTable {
 pub(crate) fn moved_tables(
     source: &mut SqliteConnection,
     target: &mut PgConnection,
-) -> Result<Vec<MovedTable>, Fault> {
+) -> Result<Vec<MovedTable>, QueryError> {
     let mut names: Vec<String> = Statement::<_, Text>::query(SOURCE_TABLES).load(source)?;
     names.retain(|name| !LEFT.iter().any(|(left, _)| left == name));
     let position = |name: &String| FIRST.iter().position(|first| first == name);
@@ -53,26 +53,26 @@ fn moved_table(
     source: &mut SqliteConnection,
     target: &mut PgConnection,
     name: String,
-) -> Result<MovedTable, Fault> {
+) -> Result<MovedTable, QueryError> {
     let own = Statement::<_, Text>::query(SOURCE_COLUMNS).bind::<Text, _>(&name);
     let own: Vec<String> = own.load(source)?;
     let others = Statement::<_, (Text, Text)>::query(TARGET_COLUMNS).bind::<Text, _>(&name);
     let others: Vec<(String, String)> = others.load(target)?;
     if others.is_empty() {
-        return Err(Fault::Refused(MoveFault::NoTable(name).into()));
+        return Err(QueryError::Refused(MoveError::NoTable(name).into()));
     }
     let column = |column: String| {
         let table = name.clone();
         let Some((_, type_name)) = others.iter().find(|(other, _)| *other == column) else {
-            return Err(MoveFault::NoColumn { table, column });
+            return Err(MoveError::NoColumn { table, column });
         };
         match kind(type_name) {
             Some(kind) => Ok(MovedColumn { name: column, kind }),
-            None => Err(MoveFault::UnknownType { table, column, kind: type_name.clone() }),
+            None => Err(MoveError::UnknownType { table, column, kind: type_name.clone() }),
         }
     };
     let columns = own.into_iter().map(column).collect::<Result<_, _>>();
-    let columns = columns.map_err(|fault| Fault::Refused(fault.into()))?;
+    let columns = columns.map_err(|fault| QueryError::Refused(fault.into()))?;
     Ok(MovedTable { name, columns })
 }
 

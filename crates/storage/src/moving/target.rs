@@ -13,28 +13,28 @@ use diesel::{
 use super::{
     cells::TargetRowHash,
     checksum::TableSum,
-    fault::MoveFault,
+    error::MoveError,
     rows::{ColumnValues, RowPortion},
     tables::MovedTable,
 };
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     query::statement::Statement,
 };
 
 /// Refuses a database that has a table in the schema of the service. Ignores tables of extensions.
-pub(super) fn require_empty(conn: &mut AnyConnection) -> Result<(), Fault> {
+pub(super) fn require_empty(conn: &mut AnyConnection) -> Result<(), QueryError> {
     let AnyConnection::Postgres(pg) = conn else {
-        return Err(Fault::Refused(MoveFault::NotPostgres.into()));
+        return Err(QueryError::Refused(MoveError::NotPostgres.into()));
     };
     match Statement::<_, Text>::query(FIRST_TABLE).get_result::<String>(pg).optional()? {
         None => Ok(()),
-        Some(name) => Err(Fault::Refused(MoveFault::NotEmpty(name).into())),
+        Some(name) => Err(QueryError::Refused(MoveError::NotEmpty(name).into())),
     }
 }
 
 /// Removes the timeouts of this transaction, because a copy may take longer.
-pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), Fault> {
+pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), QueryError> {
     Ok(pg.batch_execute(
         "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
          SET LOCAL idle_in_transaction_session_timeout = 0",
@@ -47,7 +47,7 @@ pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), Fault> {
 /// - `database_identity`: the new id of the database
 /// - `waiting_transfers`: a request to transfer waiting envelopes for each webhook that was moved
 /// - `log_statements`: a statement of the transparency log for each key, badge and audit entry that was moved
-pub(super) fn clear(pg: &mut PgConnection, table: &MovedTable) -> Result<(), Fault> {
+pub(super) fn clear(pg: &mut PgConnection, table: &MovedTable) -> Result<(), QueryError> {
     if ["database_identity", "log_statements", "waiting_transfers"].contains(&&*table.name) {
         sql_query(format!("/* moving.clear */ DELETE FROM \"{}\"", table.name)).execute(pg)?;
     }
@@ -59,7 +59,7 @@ pub(super) fn insert(
     pg: &mut PgConnection,
     table: &MovedTable,
     portion: RowPortion,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     if portion.len() == 0 {
         return Ok(());
     }
@@ -88,7 +88,7 @@ fn bind(
 }
 
 /// Reads a table back, and returns the number and the checksum of its rows.
-pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum, Fault> {
+pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum, QueryError> {
     let query = sql_query(format!(
         "/* moving.read_target */ SELECT {} FROM \"{}\"",
         table.column_list(),
@@ -107,7 +107,7 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
 pub(super) fn continue_numbers(
     pg: &mut PgConnection,
     source: &mut SqliteConnection,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for (table, text) in [("attempts", CONTINUE_NUMBERS), ("log_statements", CONTINUE_STATEMENTS)] {
         let last = Statement::<_, BigInt>::query(SOURCE_SEQUENCE).bind::<Text, _>(table);
         let last = last.get_result::<i64>(source).optional()?.unwrap_or(0);
@@ -117,7 +117,7 @@ pub(super) fn continue_numbers(
 }
 
 /// Collects the statistics of the tables, on which the plans of the first statements depend.
-pub(super) fn analyze(pg: &mut PgConnection, tables: &[MovedTable]) -> Result<(), Fault> {
+pub(super) fn analyze(pg: &mut PgConnection, tables: &[MovedTable]) -> Result<(), QueryError> {
     let names: Vec<_> = tables.iter().map(|table| format!("\"{}\"", table.name)).collect();
     sql_query(format!("/* moving.analyze */ ANALYZE {}", names.join(", "))).execute(pg)?;
     Ok(())

@@ -8,7 +8,7 @@ use diesel::{
     sqlite::Sqlite,
 };
 
-use crate::connection::{AnyConnection, fault::Fault};
+use crate::connection::{AnyConnection, query_error::QueryError};
 
 /// The kind of a row lock. The lock lasts until the transaction ends.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(crate) enum RowLock {
 
 /// Takes an advisory lock (a lock on a number) until the transaction ends. Use this lock if there may be no row to lock
 /// yet, or if the role lacks the right to lock rows. Does nothing on SQLite.
-pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
+pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), QueryError> {
     match conn {
         AnyConnection::Postgres(pg) => {
             pg.batch_execute(&format!(

@@ -7,7 +7,7 @@
 use diesel::{pg::Pg, prelude::*, sqlite::Sqlite};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     query::statement::Statement,
 };
 
@@ -59,7 +59,7 @@ pub(crate) fn insert_missing<R: StoredRow>(
     conn: &mut AnyConnection,
     rows: &[R],
     key: &str,
-) -> Result<usize, Fault> {
+) -> Result<usize, QueryError> {
     match conn {
         AnyConnection::Postgres(pg) => {
             let text = format!("{} ON CONFLICT ({key}) DO NOTHING", insert_all::<R>());

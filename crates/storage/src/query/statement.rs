@@ -107,7 +107,7 @@ macro_rules! on_either {
             pub(crate) fn $name(
                 conn: &mut $crate::connection::AnyConnection,
                 $($arg: $type),*
-            ) -> Result<$value, $crate::connection::fault::Fault> {
+            ) -> Result<$value, $crate::connection::query_error::QueryError> {
                 match conn {
                     $crate::connection::AnyConnection::Postgres(conn) => {
                         postgres::$name(conn, $($arg),*)

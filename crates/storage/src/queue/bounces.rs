@@ -18,7 +18,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, on_backend, query_error::QueryError},
     query::{
         any_of::any_of,
         row_lock::{Locked, RowLock},
@@ -38,7 +38,7 @@ pub(crate) fn end(
     delivered: &[String],
     exhausted: impl IntoIterator<Item = impl AsRef<str>>,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let exhausted = envelopes_of(exhausted);
     if exhausted.is_empty() {
         return announce(conn, delivered, now);
@@ -54,7 +54,7 @@ pub(crate) fn announce(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let envelopes = envelopes_of(events);
     if !envelopes.is_empty() {
         statements::insert_outcomes(conn, &envelopes, ANNOUNCED, now)?;
@@ -74,7 +74,7 @@ pub(crate) fn settle(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let envelopes = envelopes_of(events);
     if envelopes.is_empty() {
         return Ok(());
@@ -87,7 +87,7 @@ fn settle_locked(
     conn: &mut AnyConnection,
     envelopes: &BTreeSet<String>,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let (mut bounced, mut waiting) = (Vec::new(), Vec::new());
     for envelope in find_unopened(conn, envelopes)? {
         match envelope.fate() {
@@ -104,7 +104,7 @@ fn settle_locked(
 pub(crate) fn lock(
     conn: &mut AnyConnection,
     envelopes: impl IntoIterator<Item = impl Into<String>>,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     if let AnyConnection::Postgres(pg) = conn {
         let rows = e::table.filter(any_of(e::id, envelopes)).order(e::id).select(e::id);
         Locked::new(rows, RowLock::Alone).load::<String>(pg)?;
@@ -118,7 +118,7 @@ pub(crate) fn bounce(
     conn: &mut AnyConnection,
     bounced: &[(UnopenedEnvelope, BounceReason)],
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let ids: BTreeSet<_> = bounced.iter().map(|(envelope, _)| envelope.id.to_string()).collect();
     if ids.is_empty() {
         return Ok(());
@@ -147,7 +147,7 @@ fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<S
 fn find_unopened(
     conn: &mut AnyConnection,
     ids: &BTreeSet<String>,
-) -> Result<Vec<UnopenedEnvelope>, Fault> {
+) -> Result<Vec<UnopenedEnvelope>, QueryError> {
     let left =
         d::table.filter(any_of(d::event_id, ids)).select((d::event_id, d::due_at.is_not_null()));
     let mut deliveries = BTreeMap::<String, (bool, bool)>::new();
@@ -190,7 +190,7 @@ fn find_unopened(
 pub(crate) fn received(
     conn: &mut AnyConnection,
     ids: impl ExactSizeIterator<Item = impl Into<String>>,
-) -> Result<HashSet<String>, Fault> {
+) -> Result<HashSet<String>, QueryError> {
     if ids.len() == 0 {
         return Ok(HashSet::new());
     }

@@ -11,7 +11,7 @@ use diesel::prelude::*;
 use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, WebhookStatus, ports::Claim};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, on_backend, query_error::QueryError},
     query::{
         any_of::any_of,
         row_lock::{Locked, RowLock},
@@ -73,7 +73,7 @@ pub(crate) fn take_ready(
     claim: &Claim,
     Search { due, ended }: &Search,
     cursor: &ClaimCursor,
-) -> Result<Vec<LeasedDelivery>, Fault> {
+) -> Result<Vec<LeasedDelivery>, QueryError> {
     if let Some(ends) = ended {
         statements::end_leases(conn, ends, ENDED_MAX)?;
     }
@@ -99,7 +99,7 @@ pub(crate) fn take_for_relays(
     conn: &mut AnyConnection,
     webhooks: &[String],
     claim: &Claim,
-) -> Result<Vec<LeasedDelivery>, Fault> {
+) -> Result<Vec<LeasedDelivery>, QueryError> {
     let each = columns::number(claim.per_target_max, "limit of a claim")?;
     let picked = statements::awaiting_relay(conn, webhooks, claim.now, each)?;
     let mut ready = Vec::new();
@@ -115,7 +115,7 @@ fn lease(
     claim: &Claim,
     picked: &[DeliveryKey],
     ready: &mut Vec<LeasedDelivery>,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let (mut orphans, mut inactive, mut parked) = (Vec::new(), Vec::new(), Vec::new());
     let rows = statements::lease(conn, picked, claim)?;
     let stored = events::load(conn, &rows)?;
@@ -166,7 +166,7 @@ fn lease(
 fn lock_inactive(
     conn: &mut AnyConnection,
     deliveries: &[DeliveryKey],
-) -> Result<HashSet<String>, Fault> {
+) -> Result<HashSet<String>, QueryError> {
     let ids: BTreeSet<_> = deliveries.iter().map(|key| &key.webhook_id).collect();
     let inactive =
         w::table.filter(any_of(w::id, ids)).filter(is_inactive()).order(w::id).select(w::id);
@@ -186,7 +186,7 @@ fn pick(
     due: &RangeInclusive<i64>,
     room: usize,
     cursor: &ClaimCursor,
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     let limit = columns::number(room, "limit of a claim")?;
     let full: Vec<_> = claim.full.iter().map(WebhookId::to_string).collect();
     let oldest = statements::oldest_due(conn, due, limit, &full)?;
@@ -234,12 +234,12 @@ fn others_due(
     seen: &BTreeSet<String>,
     cursor: &ClaimCursor,
     limit: usize,
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     let newest = deliveries::table
         .filter(deliveries::lease.is_null())
         .filter(deliveries::due_at.between(due.start(), due.end()))
         .order(deliveries::due_at.desc())
-        .limit(NEWEST_MAX)
+        .limit(RECENT_EXAMINED_MAX)
         .select(deliveries::webhook_id);
     let newest = newest.load::<String>(conn)?.into_iter();
     let newest: BTreeSet<_> = newest.filter(|id| !seen.contains(id)).collect();
@@ -276,7 +276,7 @@ impl ClaimedRow {
         DeliveryKey { webhook_id: self.webhook_id.clone(), event_id: self.event_id.clone() }
     }
 
-    fn read(self, claim: &Claim, stored: &StoredEvents) -> Result<Claimed, Fault> {
+    fn read(self, claim: &Claim, stored: &StoredEvents) -> Result<Claimed, QueryError> {
         let Some((status, account_id, target)) = self.webhook else { return Ok(Claimed::Orphan) };
         let handle = self.sender_handle.as_deref();
         let Some(event) = events::read(&self.event_id, self.envelope, handle, stored)? else {
@@ -308,7 +308,7 @@ const ROUNDS_MAX: usize = 16;
 const ENDED_MAX: i64 = 1_000;
 
 /// Number of most recently due deliveries among which a claim looks for webhooks with short queues.
-const NEWEST_MAX: i64 = 256;
+const RECENT_EXAMINED_MAX: i64 = 256;
 
 /// Maximum number of webhooks that a claim visits in the order of ids to find short queues.
 const STEPS_MAX: i64 = 512;

@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Reader},
     housekeeping::partitions::first_id,
     query::{any_of::any_of, webhook_end::attempt_ends_like},
     rows::columns,
@@ -208,7 +208,7 @@ const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
 ///
 /// Uses a binary search, because numbers increase with time and no index orders attempts by time. After attempts from
 /// nodes with wrong clocks, the result can be too low or too high.
-pub(crate) fn first_attempt_at(conn: &mut AnyConnection, at: Timestamp) -> Result<i64, Fault> {
+pub(crate) fn first_attempt_at(conn: &mut AnyConnection, at: Timestamp) -> Result<i64, QueryError> {
     let highest = a::table.order(a::number.desc()).select(a::number).first::<i64>(conn);
     let Some(highest) = highest.optional()? else { return Ok(0) };
     let (mut low, mut high) = (0, highest + 1);
@@ -243,7 +243,7 @@ struct PendingRow {
 }
 
 impl PendingRow {
-    fn read(self) -> Result<PendingDelivery, Fault> {
+    fn read(self) -> Result<PendingDelivery, QueryError> {
         let due_at = columns::instant(self.due_at);
         Ok(PendingDelivery {
             event_id: columns::id(&self.envelope_id, "delivery")?,
@@ -271,7 +271,7 @@ struct AttemptRow {
 }
 
 impl AttemptRow {
-    fn read(self) -> Result<Attempt, Fault> {
+    fn read(self) -> Result<Attempt, QueryError> {
         let status = |code| columns::number(code, "HTTP status");
         let (error_detail, excerpt) = match self.status_code {
             Some(_) => (None, self.excerpt),
@@ -283,7 +283,8 @@ impl AttemptRow {
             attempt: columns::number(self.attempt, "number of attempts")?,
             at: Timestamp::from_millis(self.at),
             duration_ms: columns::number(self.duration_ms, "duration")?,
-            outcome: AttemptOutcome::from_name(&self.outcome).ok_or(Fault::Corrupt("outcome"))?,
+            outcome: AttemptOutcome::from_name(&self.outcome)
+                .ok_or(QueryError::Corrupt("outcome"))?,
             status_code: self.status_code.map(status).transpose()?,
             error: self.error,
             error_detail,

@@ -16,9 +16,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::{
@@ -47,7 +46,10 @@ impl Transaction {
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
 /// Stores events with deliveries that are due at the times of the events: see [`store_due_at`].
-pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
+pub(crate) fn store(
+    conn: &mut AnyConnection,
+    new: &[NewEvent],
+) -> Result<HashSet<String>, QueryError> {
     store_due_at(conn, new, |event| event.created_at)
 }
 
@@ -63,7 +65,7 @@ pub(crate) fn store_due_at(
     conn: &mut AnyConnection,
     new: &[NewEvent],
     due_at: impl Fn(&NewEvent) -> Timestamp,
-) -> Result<HashSet<String>, Fault> {
+) -> Result<HashSet<String>, QueryError> {
     if new.is_empty() {
         return Ok(HashSet::new());
     }
@@ -96,7 +98,7 @@ pub(crate) fn store_due_at(
 /// Makes the commit of this transaction wait for the disk. Otherwise, a crash of PostgreSQL could lose an event that a
 /// receiver already has. The service would then store the event again under another id, and the receiver could not
 /// recognise the repetition. Does nothing on SQLite, which loses such commits only if the machine crashes.
-fn commit_durably(conn: &mut AnyConnection) -> Result<(), Fault> {
+fn commit_durably(conn: &mut AnyConnection) -> Result<(), QueryError> {
     if let AnyConnection::Postgres(pg) = conn {
         pg.batch_execute(
             "/* events.commit_durably */ SELECT set_config('synchronous_commit', 'on', true)
@@ -113,7 +115,7 @@ type Subscription = (String, Vec<EventKind>);
 fn webhooks_of(
     conn: &mut AnyConnection,
     new: &[NewEvent],
-) -> Result<HashMap<String, Vec<Subscription>>, Fault> {
+) -> Result<HashMap<String, Vec<Subscription>>, QueryError> {
     let keys: BTreeSet<_> = new.iter().map(|event| event.api_key_id.to_string()).collect();
     let rows = w::table.filter(any_of(w::api_key_id, keys)).order(w::id).select((
         w::api_key_id,
@@ -132,7 +134,7 @@ fn webhooks_of(
 pub(crate) fn load(
     conn: &mut AnyConnection,
     claimed: &[ClaimedRow],
-) -> Result<StoredEvents, Fault> {
+) -> Result<StoredEvents, QueryError> {
     let ids = claimed.iter().map(|row| &row.event_id);
     let ids: BTreeSet<_> = ids.filter(|id| id.starts_with(OwnEventId::PREFIX)).collect();
     if ids.is_empty() {
@@ -149,7 +151,7 @@ pub(crate) fn read(
     envelope: Option<HashedMetaRow>,
     sender_handle: Option<&str>,
     stored: &StoredEvents,
-) -> Result<Option<Event>, Fault> {
+) -> Result<Option<Event>, QueryError> {
     Ok(match columns::id(id, "event")? {
         EventId::Envelope(_) => {
             let sender_handle = sender_handle.map(columns::handle).transpose()?;
@@ -243,7 +245,7 @@ pub(crate) fn is_deliverable(
     id: &EventId,
     key: &ApiKeyId,
     webhook_id: &str,
-) -> Result<bool, Fault> {
+) -> Result<bool, QueryError> {
     let key = key.to_string();
     let kind = match id {
         EventId::Envelope(id) => {

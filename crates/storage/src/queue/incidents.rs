@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use sealpost_domain::{IncidentKind, NewEvent, Timestamp, WebhookIncident};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     queue::events,
     rows::{columns, webhook::WebhookRow},
     schema::{api_keys as k, webhooks as w},
@@ -18,7 +18,7 @@ pub(crate) fn announce(
     webhook_id: &str,
     kinds: &[IncidentKind],
     at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let row = w::table.find(webhook_id).first::<WebhookRow>(conn).optional()?;
     let Some(webhook) = row.map(WebhookRow::read).transpose()? else { return Ok(()) };
     let account: String =

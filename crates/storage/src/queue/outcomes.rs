@@ -12,7 +12,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, on_backend, query_error::QueryError},
     query::{
         any_of::any_of,
         row_lock::{Locked, RowLock},
@@ -56,7 +56,7 @@ pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],
     recording: Option<&AttemptRecording<'_>>,
-) -> Result<Recorded, Fault> {
+) -> Result<Recorded, QueryError> {
     let mut attempts = results.iter().map(FinishedAttempt::new).collect::<Result<Vec<_>, _>>()?;
     attempts.sort_unstable_by(|one, other| one.lease.key.cmp_locked(&other.lease.key));
     retry_at_changed_urls(conn, &mut attempts)?;
@@ -91,7 +91,7 @@ pub(crate) fn record(
 fn retry_at_changed_urls(
     conn: &mut AnyConnection,
     attempts: &mut [FinishedAttempt],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let urls = urls_of_gone(conn, &attempts.iter().collect::<Vec<_>>())?;
     for attempt in attempts {
         let url = urls.get(&attempt.lease.key.webhook_id);
@@ -107,7 +107,7 @@ fn retry_at_changed_urls(
 fn urls_of_gone(
     conn: &mut AnyConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<HashMap<String, String>, Fault> {
+) -> Result<HashMap<String, String>, QueryError> {
     let gone = attempts.iter().filter(|attempt| attempt.gone_url.is_some());
     let ids: BTreeSet<_> = gone.map(|attempt| attempt.lease.key.webhook_id.clone()).collect();
     if ids.is_empty() {
@@ -132,7 +132,7 @@ struct UpdatedQueue {
 fn update_queue(
     conn: &mut AnyConnection,
     attempts: &[FinishedAttempt],
-) -> Result<UpdatedQueue, Fault> {
+) -> Result<UpdatedQueue, QueryError> {
     let (succeeded, failed): (Vec<_>, Vec<_>) =
         attempts.iter().partition(|attempt| attempt.failure.is_none());
     let (mut announced, mut exhausted) = (Vec::new(), Vec::new());
@@ -168,7 +168,7 @@ fn update_health(
     conn: &mut AnyConnection,
     attempts: &[&FinishedAttempt],
     failing_max: Duration,
-) -> Result<Vec<(String, DisabledReason)>, Fault> {
+) -> Result<Vec<(String, DisabledReason)>, QueryError> {
     let ids: BTreeSet<_> = attempts.iter().map(|attempt| &*attempt.lease.key.webhook_id).collect();
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -219,7 +219,7 @@ fn update_health(
 pub(crate) fn lock_health(
     conn: &mut AnyConnection,
     ids: &[&str],
-) -> Result<Vec<(String, HealthRow)>, Fault> {
+) -> Result<Vec<(String, HealthRow)>, QueryError> {
     let rows = w::table
         .filter(any_of(w::id, ids.iter().copied()))
         .order(w::id)

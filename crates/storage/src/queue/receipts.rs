@@ -18,7 +18,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Reader},
     query::any_of::any_of,
     queue::{
         bounces::{ANNOUNCED, BOUNCED},
@@ -80,7 +80,7 @@ pub(crate) fn read_sent(
     conn: &mut AnyConnection,
     ids: &[String],
     sender: &ApiKeyId,
-) -> Result<Vec<SentEnvelope>, Fault> {
+) -> Result<Vec<SentEnvelope>, QueryError> {
     let sent = e::table
         .filter(any_of(e::id, ids))
         .filter(e::sender.eq(sender.to_string()))
@@ -96,7 +96,7 @@ pub(crate) fn read_sent(
     let facts = StoredFacts::read(conn, &sent)?;
     let read = |(id, recipient, sent_at, opened_at, context): SentColumns| {
         Ok(SentEnvelope {
-            facts: facts.of(&id, opened_at),
+            facts: facts.facts(&id, opened_at),
             receipts: facts.receipts.get(&recipient).copied().unwrap_or_default(),
             id: columns::id(&id, "envelope")?,
             recipient: columns::id(&recipient, "envelope")?,
@@ -116,7 +116,7 @@ struct StoredFacts {
 }
 
 impl StoredFacts {
-    fn read(conn: &mut AnyConnection, sent: &[SentColumns]) -> Result<Self, Fault> {
+    fn read(conn: &mut AnyConnection, sent: &[SentColumns]) -> Result<Self, QueryError> {
         let ids = || sent.iter().map(|(id, ..)| id);
         let outcomes = o::table.filter(any_of(o::envelope_id, ids()));
         let outcomes = outcomes.select((o::envelope_id, (o::outcome, o::at)));
@@ -135,18 +135,19 @@ impl StoredFacts {
         let policies = policies.select((p::api_key_id, p::receipts));
         let policies: Vec<(String, String)> = on_backend!(conn, c => policies.load(c))?;
         let policy = |(key, receipts): (String, String)| {
-            let receipts = ReceiptPolicy::from_name(&receipts).ok_or(Fault::Corrupt("policy"))?;
+            let receipts =
+                ReceiptPolicy::from_name(&receipts).ok_or(QueryError::Corrupt("policy"))?;
             Ok((key, receipts))
         };
         Ok(Self {
             outcomes: outcomes.into_iter().collect(),
             waiting: waiting::still_waiting(conn, ids())?,
             first_successes: first_successes.into_iter().collect(),
-            receipts: policies.into_iter().map(policy).collect::<Result<_, Fault>>()?,
+            receipts: policies.into_iter().map(policy).collect::<Result<_, QueryError>>()?,
         })
     }
 
-    fn of(&self, id: &str, opened_at: Option<i64>) -> ReceiptFacts {
+    fn facts(&self, id: &str, opened_at: Option<i64>) -> ReceiptFacts {
         let outcome = self.outcomes.get(id);
         let announced_at = outcome.filter(|(outcome, _)| outcome == ANNOUNCED).map(|(_, at)| *at);
         let succeeded_at = self.first_successes.get(id).copied().flatten();
@@ -163,7 +164,7 @@ impl StoredFacts {
 fn page(
     conn: &mut AnyConnection,
     query: &SentQuery,
-) -> Result<(Vec<String>, Option<EnvelopeId>), Fault> {
+) -> Result<(Vec<String>, Option<EnvelopeId>), QueryError> {
     let limit: usize = columns::number(query.limit, "limit")?;
     let recipient = query.recipient.as_ref().map(ToString::to_string);
     let examined_max = if recipient.is_some() { EXAMINED_MAX } else { limit };
@@ -185,7 +186,7 @@ fn examine(
     conn: &mut AnyConnection,
     query: &SentQuery,
     limit: usize,
-) -> Result<Vec<ExaminedRow>, Fault> {
+) -> Result<Vec<ExaminedRow>, QueryError> {
     // Without the name of the index, SQLite reads all envelopes of the sender to find a thread.
     let index = match conn {
         AnyConnection::Sqlite(_) if query.thread.is_some() => INDEX_OF_THREADS,

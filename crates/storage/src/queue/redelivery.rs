@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     housekeeping::partitions::first_id,
     query::{any_of::any_of, webhook_end::delivery_ends_like},
     queue::{events, statements, waiting},
@@ -178,7 +178,7 @@ fn make_due(
     id: &WebhookId,
     events: &[String],
     now: Timestamp,
-) -> Result<u64, Fault> {
+) -> Result<u64, QueryError> {
     if events.is_empty() {
         return Ok(0);
     }

@@ -22,9 +22,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::{
@@ -46,7 +45,7 @@ pub(crate) fn arrivals(
     since: Timestamp,
     now: Timestamp,
     limit: i64,
-) -> Result<HashSet<WebhookId>, Fault> {
+) -> Result<HashSet<WebhookId>, QueryError> {
     let newest = d::table
         .filter(awaits_relay())
         .filter(d::due_at.between(since.as_millis(), now.as_millis()))
@@ -64,7 +63,7 @@ pub(crate) fn waiting(
     conn: &mut AnyConnection,
     after: &str,
     limit: i64,
-) -> Result<Vec<WebhookId>, Fault> {
+) -> Result<Vec<WebhookId>, QueryError> {
     let ids = on_backend!(conn, c => {
         let visited = Statement::<_, Text>::query(
             "/* relays.waiting */ WITH RECURSIVE visited (webhook_id) AS (
@@ -279,7 +278,7 @@ impl Transaction {
 }
 
 /// Locks the row of a session or API token until the transaction ends.
-fn lock_token(conn: &mut AnyConnection, token: &TokenHash) -> Result<(), Fault> {
+fn lock_token(conn: &mut AnyConnection, token: &TokenHash) -> Result<(), QueryError> {
     let session = s::table.find(token.0.to_vec()).select(s::expires_at);
     let api_token = t::table.filter(t::token.eq(token.0.to_vec())).select(t::expires_at);
     let session = Locked::new(session, RowLock::Shared);
@@ -293,7 +292,7 @@ fn count(
     conn: &mut AnyConnection,
     webhooks: &[WebhookId],
     now: Timestamp,
-) -> Result<HashMap<WebhookId, u64>, Fault> {
+) -> Result<HashMap<WebhookId, u64>, QueryError> {
     let connected = c::table
         .inner_join(n::table.on(n::node.eq(c::node)))
         .filter(any_of(c::webhook_id, columns::texts(webhooks)))

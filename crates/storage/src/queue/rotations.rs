@@ -10,7 +10,7 @@ use diesel::{dsl::exists, prelude::*};
 use sealpost_domain::{EnvelopeId, IdentityRotation, RotationReason, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     housekeeping::partitions::first_id,
     queue::events,
     rows::columns,
@@ -69,7 +69,10 @@ impl Transaction {
     }
 }
 
-pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> Result<(), Fault> {
+pub(crate) fn record(
+    conn: &mut AnyConnection,
+    rotation: &IdentityRotation,
+) -> Result<(), QueryError> {
     let row = (
         r::api_key_id.eq(rotation.api_key_id.to_string()),
         r::reason.eq(rotation.reason.as_str()),
@@ -91,7 +94,7 @@ fn inform_of(
     page: &[(String, String, String)],
     now: Timestamp,
     informed_max: i64,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     // Skips envelopes of a later millisecond, because they were sent after the change.
     let after = EnvelopeId::new(Timestamp::from_millis(change.at + 1), [0; 10]).to_string();
     let key = &change.api_key_id;
@@ -110,7 +113,7 @@ fn inform_of(
     let new = correspondents
         .iter()
         .map(|key| Ok(rotation.event_for(&columns::id(key, "envelope")?)))
-        .collect::<Result<Vec<_>, Fault>>()?;
+        .collect::<Result<Vec<_>, QueryError>>()?;
     let (mut informed, mut rest) = (change.informed, &*new);
     while !rest.is_empty() && informed < informed_max {
         // `events::store_due_at` skips events that are already stored, and skips keys without a subscribed webhook.
@@ -142,21 +145,21 @@ struct ChangeRow {
 }
 
 impl ChangeRow {
-    fn read(&self) -> Result<IdentityRotation, Fault> {
+    fn read(&self) -> Result<IdentityRotation, QueryError> {
         let replaced_by = self.replaced_by.as_deref();
         Ok(IdentityRotation {
             api_key_id: columns::id(&self.api_key_id, "rotation")?,
             handle: self.handle.as_deref().map(columns::handle).transpose()?,
             replaced_by: replaced_by.map(|key| columns::id(key, "rotation")).transpose()?,
             reason: RotationReason::from_name(&self.reason)
-                .ok_or(Fault::Corrupt("reason of a rotation"))?,
+                .ok_or(QueryError::Corrupt("reason of a rotation"))?,
             at: Timestamp::from_millis(self.at),
         })
     }
 }
 
 /// Returns the changes of keys for which the current pass over the envelopes finds the correspondents, oldest first.
-fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
+fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, QueryError> {
     let under_way = r::table.filter(r::read_to.is_not_null()).order((r::at, r::api_key_id));
     Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)
 }
@@ -164,7 +167,7 @@ fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
 /// Starts a pass over the envelopes, which finds the correspondents of changed keys. The pass handles the oldest
 /// waiting changes, at most [`CHANGES_READ_TOGETHER`]. If no webhook subscribes to `identity.rotated`, deletes
 /// all waiting changes instead. Returns whether a pass has started.
-fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
+fn start(conn: &mut AnyConnection) -> Result<bool, QueryError> {
     let waiting = r::table.filter(r::read_to.is_null());
     let oldest = waiting.order((r::at, r::api_key_id)).limit(CHANGES_READ_TOGETHER);
     let oldest = oldest.select((r::api_key_id, r::reason, r::at));
@@ -185,7 +188,7 @@ fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
 
 /// Ends a pass over the envelopes: deletes the processed changes from the table `identity_rotations`. Returns true if
 /// other changes wait for the next pass.
-fn finish(conn: &mut AnyConnection) -> Result<bool, Fault> {
+fn finish(conn: &mut AnyConnection) -> Result<bool, QueryError> {
     diesel::delete(r::table.filter(r::read_to.is_not_null())).execute(conn)?;
     Ok(diesel::select(exists(r::table.select(r::at))).get_result(conn)?)
 }

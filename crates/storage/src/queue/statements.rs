@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     query::statement::on_either,
     rows::{
         attempt::FinishedAttempt,
@@ -25,7 +25,7 @@ use crate::{
 
 /// Locks deliveries until the transaction ends. Does nothing on SQLite. Locks in the order that all transactions use,
 /// first by the event ids and then by the webhook ids, so that two transactions cannot deadlock.
-pub(crate) fn lock(conn: &mut AnyConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
+pub(crate) fn lock(conn: &mut AnyConnection, keys: &[DeliveryKey]) -> Result<(), QueryError> {
     match conn {
         AnyConnection::Postgres(pg) => postgres::lock(pg, keys),
         AnyConnection::Sqlite(_) => Ok(()),

@@ -14,7 +14,7 @@ use diesel::{
 use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Reader},
     housekeeping::partitions::first_id,
     query::{any_of::any_of, row_types::insert_missing},
     rows::{columns, envelope::WaitingRow},
@@ -69,7 +69,7 @@ pub(crate) fn wait(
     conn: &mut AnyConnection,
     envelopes: &[UnopenedEnvelope],
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     if envelopes.is_empty() {
         return Ok(());
     }
@@ -102,7 +102,7 @@ pub(crate) fn wait(
 pub(crate) fn still_waiting(
     conn: &mut AnyConnection,
     ids: impl IntoIterator<Item = impl Into<String>>,
-) -> Result<HashSet<String>, Fault> {
+) -> Result<HashSet<String>, QueryError> {
     let rows = e::table.filter(any_of(e::envelope_id, ids)).select((e::envelope_id, e::recipient));
     let mut rows: Vec<(String, String)> = on_backend!(conn, c => rows.load(c))?;
     if !rows.is_empty() {
@@ -124,14 +124,14 @@ pub(crate) fn last_skip(now: Timestamp) -> String {
 fn skips(
     conn: &mut AnyConnection,
     keys: impl IntoIterator<Item = impl Into<String>>,
-) -> Result<HashMap<String, String>, Fault> {
+) -> Result<HashMap<String, String>, QueryError> {
     let skips = s::table.filter(any_of(s::api_key_id, keys));
     let skips: Vec<(String, String)> = on_backend!(conn, c => skips.load(c))?;
     Ok(skips.into_iter().collect())
 }
 
 /// Deletes the row that marks an envelope as waiting for a webhook. Returns whether the envelope was waiting.
-pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, Fault> {
+pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, QueryError> {
     Ok(diesel::delete(e::table.find(envelope_id)).execute(conn)? == 1)
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn count(
     keys: &[String],
     oldest: Timestamp,
     limit: u32,
-) -> Result<HashMap<String, u64>, Fault> {
+) -> Result<HashMap<String, u64>, QueryError> {
     let counted = sql::<BigInt>(
         "(SELECT count(*) FROM (SELECT 1 FROM waiting_envelopes AS e
              WHERE e.recipient = api_keys.id AND e.envelope_id >= ",

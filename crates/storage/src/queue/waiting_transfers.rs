@@ -16,7 +16,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     housekeeping::partitions::first_id,
     query::{any_of::any_of, row_types::insert_missing, statement::Statement},
     queue::{bounces, waiting::last_skip},
@@ -92,7 +92,7 @@ struct TransferRequest {
     horizon: Option<i64>,
 }
 
-fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferRequest>, Fault> {
+fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferRequest>, QueryError> {
     let next = match conn {
         AnyConnection::Postgres(pg) => Statement::<_, (Text, Nullable<BigInt>)>::query(
             "/* waiting_transfers.lock_next */ SELECT api_key_id, horizon FROM waiting_transfers WHERE api_key_id > ?
@@ -116,7 +116,7 @@ fn transfer(
     since: &str,
     now: Timestamp,
     limit: i64,
-) -> Result<i64, Fault> {
+) -> Result<i64, QueryError> {
     // This check for running transactions must come before the envelopes are read. Otherwise, a transaction could store
     // an envelope after the read and end before the check. The request would then be deleted, although this envelope
     // waits.
@@ -165,7 +165,7 @@ struct Horizon {
 }
 
 impl Horizon {
-    fn new(conn: &mut AnyConnection, request: &TransferRequest) -> Result<Self, Fault> {
+    fn new(conn: &mut AnyConnection, request: &TransferRequest) -> Result<Self, QueryError> {
         let AnyConnection::Postgres(pg) = conn else {
             return Ok(Self { next: None, is_reached: true });
         };
@@ -188,7 +188,7 @@ enum Destination {
     Webhook(String),
 }
 
-fn destination(conn: &mut AnyConnection, key: &str) -> Result<Destination, Fault> {
+fn destination(conn: &mut AnyConnection, key: &str) -> Result<Destination, QueryError> {
     let status = k::table.find(key).select(k::status).first::<String>(conn)?;
     if columns::key_status(&status)? == KeyStatus::Revoked {
         return Ok(Destination::Revoked);
@@ -210,7 +210,7 @@ fn oldest(
     key: &str,
     since: &str,
     limit: i64,
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     let oldest = e::table
         .filter(e::recipient.eq(key))
         .filter(e::envelope_id.ge(since))
@@ -221,7 +221,7 @@ fn oldest(
 }
 
 /// Deletes the rows of waiting envelopes. Returns the ids of the rows that still existed.
-fn delete(conn: &mut AnyConnection, mut ids: Vec<String>) -> Result<Vec<String>, Fault> {
+fn delete(conn: &mut AnyConnection, mut ids: Vec<String>) -> Result<Vec<String>, QueryError> {
     let rows = e::table.filter(any_of(e::envelope_id, &ids));
     match conn {
         // Returns only the ids of deleted rows, because another transaction may have opened or purged an envelope since
@@ -245,7 +245,7 @@ fn deliver(
     webhook_id: &str,
     envelopes: &[String],
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let skipped = s::table.find(key).select(s::until).first::<String>(conn).optional()?;
     let skipped = skipped.unwrap_or_default();
     let wanted = envelopes.iter().filter(|id| **id > skipped);

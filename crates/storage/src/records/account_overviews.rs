@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{fault::Fault, on_backend, transaction::Reader},
+    connection::{on_backend, query_error::QueryError, transaction::Reader},
     rows::columns,
     schema::{accounts as a, api_keys as k, sessions, webhooks as w},
 };
@@ -80,15 +80,15 @@ impl Reader {
     }
 }
 
-fn partner_id(name: Option<String>) -> Result<Option<PartnerId>, Fault> {
+fn partner_id(name: Option<String>) -> Result<Option<PartnerId>, QueryError> {
     let partner = name.map(|name| PartnerId::parse(&name));
-    partner.transpose().ok().ok_or(Fault::Corrupt("partner"))
+    partner.transpose().ok().ok_or(QueryError::Corrupt("partner"))
 }
 
 fn summary(
     (id, partner, created_at, closed_at, erased_at): AccountRow,
     keys: u64,
-) -> Result<AccountSummary, Fault> {
+) -> Result<AccountSummary, QueryError> {
     Ok(AccountSummary {
         id: columns::id(&id, "account")?,
         partner: partner_id(partner)?,

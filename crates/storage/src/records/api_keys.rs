@@ -9,9 +9,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::{any_of::any_of, row_types::columns_of},
@@ -20,7 +19,10 @@ use crate::{
     send::usage_rows,
 };
 
-pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<ApiKey>, Fault> {
+pub(crate) fn find_key(
+    conn: &mut AnyConnection,
+    id: &ApiKeyId,
+) -> Result<Option<ApiKey>, QueryError> {
     let row = k::table
         .find(id.to_string())
         .select(columns_of::<KeyRow>())
@@ -103,11 +105,11 @@ impl Reader {
 }
 
 /// Returns up to `limit` keys of an account, newest first, with revoked keys after all others.
-pub(crate) fn of_account(
+pub(crate) fn keys_of_account(
     conn: &mut AnyConnection,
     account: &AccountId,
     limit: u32,
-) -> Result<Vec<ApiKey>, Fault> {
+) -> Result<Vec<ApiKey>, QueryError> {
     let keys = k::table
         .filter(k::account_id.eq(account.to_string()))
         .order((k::status.eq(KeyStatus::Revoked.as_str()), k::id.desc()))
@@ -215,7 +217,7 @@ struct KeyRow {
 }
 
 impl KeyRow {
-    fn new(key: &ApiKey) -> Result<Self, Fault> {
+    fn new(key: &ApiKey) -> Result<Self, QueryError> {
         Ok(Self {
             id: key.id.to_string(),
             account_id: key.account_id.to_string(),
@@ -230,11 +232,11 @@ impl KeyRow {
         })
     }
 
-    fn read(self) -> Result<ApiKey, Fault> {
+    fn read(self) -> Result<ApiKey, QueryError> {
         Ok(ApiKey {
             id: columns::id(&self.id, "key")?,
             account_id: columns::id(&self.account_id, "key")?,
-            label: Label::parse(&self.label).ok().ok_or(Fault::Corrupt("label"))?,
+            label: Label::parse(&self.label).ok().ok_or(QueryError::Corrupt("label"))?,
             handle: self.handle.as_deref().map(columns::handle).transpose()?,
             did: Did::new(self.did),
             status: columns::key_status(&self.status)?,

@@ -8,8 +8,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        fault::Fault,
         on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::any_of::any_token,
@@ -181,13 +181,15 @@ impl ApiTokenRow {
             .with_number(self.expires_at)
     }
 
-    fn read(self) -> Result<ApiToken, Fault> {
+    fn read(self) -> Result<ApiToken, QueryError> {
         Ok(ApiToken {
             id: columns::id(&self.id, "API token")?,
             token: columns::token(self.token, "API token")?,
             account_id: columns::id(&self.account_id, "API token")?,
             api_key_id: columns::id(&self.api_key_id, "API token")?,
-            name: Label::parse(&self.name).ok().ok_or(Fault::Corrupt("name of an API token"))?,
+            name: Label::parse(&self.name)
+                .ok()
+                .ok_or(QueryError::Corrupt("name of an API token"))?,
             scopes: known_scopes(&self.scopes),
             created_at: Timestamp::from_millis(self.created_at),
             expires_at: Timestamp::from_millis(self.expires_at),

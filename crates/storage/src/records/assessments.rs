@@ -11,7 +11,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        fault::Fault,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     rows::columns,
@@ -135,7 +135,7 @@ pub(crate) struct AssessmentRow {
 }
 
 impl AssessmentRow {
-    fn new(assessment: &Assessment) -> Result<Self, Fault> {
+    fn new(assessment: &Assessment) -> Result<Self, QueryError> {
         let units = |score: Score| columns::number(score.units(), ROW);
         let metrics = &assessment.metrics;
         Ok(Self {
@@ -151,9 +151,10 @@ impl AssessmentRow {
         })
     }
 
-    pub(crate) fn read(self) -> Result<Assessment, Fault> {
-        let score =
-            |units: i64| Score::from_units(columns::number(units, ROW)?).ok_or(Fault::Corrupt(ROW));
+    pub(crate) fn read(self) -> Result<Assessment, QueryError> {
+        let score = |units: i64| {
+            Score::from_units(columns::number(units, ROW)?).ok_or(QueryError::Corrupt(ROW))
+        };
         Ok(Assessment {
             id: columns::id(&self.id, ROW)?,
             api_key_id: columns::id(&self.api_key_id, ROW)?,
@@ -198,11 +199,11 @@ impl AttestationRow {
         }
     }
 
-    fn read(self) -> Result<Attestation, Fault> {
+    fn read(self) -> Result<Attestation, QueryError> {
         Ok(Attestation {
             id: columns::id(&self.id, "attestation")?,
             api_key_id: columns::id(&self.api_key_id, "attestation")?,
-            check: CheckName::parse(&self.name).ok().ok_or(Fault::Corrupt("attestation"))?,
+            check: CheckName::parse(&self.name).ok().ok_or(QueryError::Corrupt("attestation"))?,
             failed: self.failed,
             valid_until: columns::instant(self.valid_until),
             attester: self.attester,

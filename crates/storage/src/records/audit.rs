@@ -5,7 +5,7 @@ use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Stor
 
 use crate::{
     connection::{
-        fault::Fault,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::row_lock::advisory_lock,
@@ -61,7 +61,7 @@ struct AuditRow {
 }
 
 impl AuditRow {
-    fn new(entry: &AuditEntry) -> Result<Self, Fault> {
+    fn new(entry: &AuditEntry) -> Result<Self, QueryError> {
         let act = entry.admin_action.clone();
         Ok(Self {
             number: columns::number(entry.number, "audit entry")?,
@@ -75,7 +75,7 @@ impl AuditRow {
         })
     }
 
-    fn read(self) -> Result<AuditEntry, Fault> {
+    fn read(self) -> Result<AuditEntry, QueryError> {
         Ok(AuditEntry {
             number: columns::number(self.number, "audit entry")?,
             at: Timestamp::from_millis(self.at),

@@ -8,9 +8,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::row_lock::advisory_lock,
@@ -40,7 +39,7 @@ impl Transaction {
                     return Ok(free);
                 }
             }
-            Err(Fault::Corrupt("newest status list"))
+            Err(QueryError::Corrupt("newest status list"))
         })
     }
 
@@ -155,7 +154,7 @@ impl Reader {
     }
 }
 
-fn index(position: i64) -> Result<u64, Fault> {
+fn index(position: i64) -> Result<u64, QueryError> {
     columns::number(position, ROW).map(|number| StatusPosition::new(number).index())
 }
 
@@ -165,7 +164,7 @@ fn free_position(
     conn: &mut AnyConnection,
     list: u64,
     draws: &[u32],
-) -> Result<Option<StatusPosition>, Fault> {
+) -> Result<Option<StatusPosition>, QueryError> {
     let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
     let indices = draws.iter().map(|draw| u64::from(*draw) % StatusPosition::LIST_LEN);
     let positions: Vec<i64> = indices
@@ -180,7 +179,7 @@ fn free_position(
 
 /// Returns the highest position of a badge in the status lists, which is in the newest list; `None` if there is no
 /// badge.
-fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
+fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, QueryError> {
     let newest = b::table.select(max(b::position)).first::<Option<i64>>(conn)?;
     newest.map(|position| columns::number(position, ROW)).transpose()
 }
@@ -205,7 +204,7 @@ pub(crate) struct BadgeRow {
 }
 
 impl BadgeRow {
-    fn new(badge: &Badge) -> Result<Self, Fault> {
+    fn new(badge: &Badge) -> Result<Self, QueryError> {
         let (compliance, revocation) = (badge.compliance.as_ref(), badge.revocation.as_ref());
         Ok(Self {
             id: badge.id.to_string(),
@@ -238,10 +237,10 @@ impl BadgeRow {
             .with_number(self.expires_at)
     }
 
-    fn read(self) -> Result<Badge, Fault> {
+    fn read(self) -> Result<Badge, QueryError> {
         let compliance = match (self.jurisdiction, self.circuits_version) {
             (Some(name), Some(version)) => {
-                let name = Jurisdiction::parse(&name).ok_or(Fault::Corrupt(ROW))?;
+                let name = Jurisdiction::parse(&name).ok_or(QueryError::Corrupt(ROW))?;
                 Some((name, columns::number(version, ROW)?))
             }
             _ => None,

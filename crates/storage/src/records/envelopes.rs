@@ -12,7 +12,7 @@ use sealpost_domain::{
 use crate::{
     connection::{
         AnyConnection,
-        fault::Fault,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::{row_types::SelectedRow, statement::Statement},
@@ -92,7 +92,7 @@ impl Transaction {
 
 /// Records the first opening of an envelope, which then no longer waits for a webhook. Returns `false` if the envelope
 /// was opened before.
-fn mark_opened(conn: &mut AnyConnection, id: &str, at: Timestamp) -> Result<bool, Fault> {
+fn mark_opened(conn: &mut AnyConnection, id: &str, at: Timestamp) -> Result<bool, QueryError> {
     let opened = match conn {
         AnyConnection::Postgres(pg) => Statement::command(
             "/* envelopes.mark_opened */ WITH ended AS (DELETE FROM waiting_envelopes WHERE envelope_id = ?)

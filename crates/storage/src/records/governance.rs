@@ -11,9 +11,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::{any_of::any_of, row_types::columns_of},
@@ -50,7 +49,7 @@ impl Transaction {
         ));
         self.run(|conn| match update.execute(conn)? {
             1 => Ok(()),
-            _ => Err(Fault::Contended(Error::NotFound)),
+            _ => Err(QueryError::Contended(Error::NotFound)),
         })
     }
 
@@ -113,7 +112,10 @@ impl Reader {
 pub(crate) struct OpenDecisions(HashMap<String, Vec<GovernanceReason>>);
 
 impl OpenDecisions {
-    pub(crate) fn on(conn: &mut AnyConnection, subjects: &BTreeSet<&str>) -> Result<Self, Fault> {
+    pub(crate) fn on(
+        conn: &mut AnyConnection,
+        subjects: &BTreeSet<&str>,
+    ) -> Result<Self, QueryError> {
         let open = g::table
             .filter(any_of(g::subject, subjects.iter().copied()))
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))

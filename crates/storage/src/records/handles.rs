@@ -13,9 +13,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     rows::columns,
@@ -38,12 +37,12 @@ impl Reader {
     }
 }
 
-/// Assigns a free handle to its first owner. Returns [`Fault::Contended`] if the handle is already taken.
+/// Assigns a free handle to its first owner. Returns [`QueryError::Contended`] if the handle is already taken.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     handle: &Handle,
     owner: &HandleOwner,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let row = (
         handles::handle.eq(handle.as_str()),
         handles::account_id.eq(owner.account_id.to_string()),
@@ -51,20 +50,20 @@ pub(crate) fn take(
     );
     match diesel::insert_into(handles::table).values(row).execute(conn) {
         Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-            Err(Fault::Contended(taken))
+            Err(QueryError::Contended(taken))
         }
         done => Ok(done.map(drop)?),
     }
 }
 
-/// Moves a handle from the API key `before` to another key of the same account. Returns [`Fault::Contended`] if the
+/// Moves a handle from the API key `before` to another key of the same account. Returns [`QueryError::Contended`] if the
 /// handle no longer belongs to `before`.
 pub(crate) fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,
     before: &ApiKeyId,
     owner: &HandleOwner,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     let seen = handles::table
         .find(handle.as_str())
         .filter(handles::account_id.eq(owner.account_id.to_string()))
@@ -72,14 +71,14 @@ pub(crate) fn take_over(
     let moved = diesel::update(seen)
         .set(handles::api_key_id.eq(owner.api_key_id.to_string()))
         .execute(conn)?;
-    if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+    if moved == 1 { Ok(()) } else { Err(QueryError::Contended(Error::NotFound)) }
 }
 
 /// Finds the handle of an API key; `None` if the key has no handle.
 pub(crate) fn find_of_key(
     conn: &mut AnyConnection,
     id: &ApiKeyId,
-) -> Result<Option<Handle>, Fault> {
+) -> Result<Option<Handle>, QueryError> {
     let handle = handles::table
         .filter(handles::api_key_id.eq(id.to_string()))
         .select(handles::handle)
@@ -122,7 +121,7 @@ impl Transaction {
                 .find(handle.as_str())
                 .filter(handles::api_key_id.eq(owner.api_key_id.to_string()));
             let released = diesel::delete(seen).execute(conn)?;
-            if released == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+            if released == 1 { Ok(()) } else { Err(QueryError::Contended(Error::NotFound)) }
         })?;
         self.handles_seen.insert(handle.clone(), None);
         Ok(())
@@ -151,7 +150,7 @@ impl Transaction {
 
 /// Stores the hash of a handle of an erased account, so that no other account can take the handle. A reader of the
 /// database can find the handle only by guessing.
-pub(crate) fn insert_erased(conn: &mut AnyConnection, handle: &str) -> Result<(), Fault> {
+pub(crate) fn insert_erased(conn: &mut AnyConnection, handle: &str) -> Result<(), QueryError> {
     let row = erased_handles::hash.eq(hash(handle));
     let insert = diesel::insert_into(erased_handles::table).values(row);
     on_backend!(conn, c => insert.on_conflict_do_nothing().execute(c))?;

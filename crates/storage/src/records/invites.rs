@@ -5,7 +5,7 @@ use sealpost_domain::{Invite, InviteId, Timestamp, TokenHash, ports::StoreError}
 
 use crate::{
     connection::{
-        fault::Fault,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     rows::columns,
@@ -99,7 +99,7 @@ impl InviteRow {
         }
     }
 
-    fn read(self) -> Result<Invite, Fault> {
+    fn read(self) -> Result<Invite, QueryError> {
         Ok(Invite {
             id: columns::id(&self.id, "invite")?,
             secret: columns::token(self.secret, "invite")?,

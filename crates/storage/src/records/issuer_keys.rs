@@ -5,7 +5,7 @@ use sealpost_domain::{IssuerKey, Timestamp, Wrapped, ports::StoreError};
 
 use crate::{
     connection::{
-        fault::Fault,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::row_lock::advisory_lock,
@@ -53,7 +53,7 @@ struct IssuerRow {
 }
 
 impl IssuerRow {
-    fn read(self) -> Result<IssuerKey, Fault> {
+    fn read(self) -> Result<IssuerKey, QueryError> {
         Ok(IssuerKey {
             id: columns::id(&self.id, "issuer key")?,
             public_key: columns::bytes(self.public_key, "issuer key")?,

@@ -15,7 +15,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Reader},
     housekeeping::partitions::first_id,
     queue::{delivery_log, waiting},
     records::{api_keys, governance::OpenDecisions},
@@ -38,7 +38,7 @@ impl Reader {
         waiting_max: u32,
     ) -> Result<Vec<KeyOverview>, StoreError> {
         self.run(|conn| {
-            let keys = api_keys::of_account(conn, account, limit)?;
+            let keys = api_keys::keys_of_account(conn, account, limit)?;
             overviews(conn, account, keys, oldest, waiting_max)
         })
     }
@@ -99,7 +99,7 @@ fn overviews(
     keys: Vec<ApiKey>,
     oldest: Timestamp,
     waiting_max: u32,
-) -> Result<Vec<KeyOverview>, Fault> {
+) -> Result<Vec<KeyOverview>, QueryError> {
     let ids: Vec<_> = keys.iter().map(|key| key.id.to_string()).collect();
     let mut usage = usage_of(conn, &ids)?;
     let mut webhooks = webhooks_of(conn, &ids)?;
@@ -118,7 +118,7 @@ fn overviews(
     let overview = |(id, key): (&String, ApiKey)| {
         let subjects: Vec<_> = [&**id].into_iter().chain(above.iter().copied()).collect();
         Ok(KeyOverview {
-            usage: usage.remove(id).ok_or(Fault::Corrupt("usage of a key"))?,
+            usage: usage.remove(id).ok_or(QueryError::Corrupt("usage of a key"))?,
             standing: decisions.standing(&subjects),
             webhooks: webhooks.remove(id).unwrap_or_default(),
             waiting: waiting.remove(id).unwrap_or_default(),
@@ -128,7 +128,10 @@ fn overviews(
     ids.iter().zip(keys).map(overview).collect()
 }
 
-fn usage_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<String, Usage>, Fault> {
+fn usage_of(
+    conn: &mut AnyConnection,
+    ids: &[String],
+) -> Result<HashMap<String, Usage>, QueryError> {
     let rows = u::table.filter(u::api_key_id.eq_any(ids));
     on_backend!(conn, c => rows.load::<UsageRow>(c))?
         .into_iter()
@@ -136,7 +139,10 @@ fn usage_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<String, 
         .collect()
 }
 
-fn webhooks_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<String, u64>, Fault> {
+fn webhooks_of(
+    conn: &mut AnyConnection,
+    ids: &[String],
+) -> Result<HashMap<String, u64>, QueryError> {
     let counts = w::table
         .filter(w::api_key_id.eq_any(ids))
         .group_by(w::api_key_id)

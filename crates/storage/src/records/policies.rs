@@ -11,9 +11,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     query::any_of::any_of,
@@ -45,7 +44,7 @@ impl Reader {
                 .filter(any_of(k::id, ids.iter().map(ApiKeyId::to_string)))
                 .select((k::id, k::label, k::status, h::handle.nullable(), p::listed.nullable()));
             let read = |(id, label, status, handle, is_listed): ProfileColumns| {
-                let label = Label::parse(&label).ok().ok_or(Fault::Corrupt("label"))?;
+                let label = Label::parse(&label).ok().ok_or(QueryError::Corrupt("label"))?;
                 let profile = KeyProfile {
                     handle: handle.as_deref().map(columns::handle).transpose()?,
                     label: is_listed.unwrap_or(true).then_some(label),
@@ -108,7 +107,7 @@ impl Reader {
                     sent_at: Timestamp::from_millis(sent_at.unwrap_or_default()),
                 })
             };
-            let contacts = sent.into_iter().map(contact).collect::<Result<_, Fault>>()?;
+            let contacts = sent.into_iter().map(contact).collect::<Result<_, QueryError>>()?;
             Ok(Some(SentPage { last: columns::id(&last, "envelope")?, contacts }))
         })
     }
@@ -153,7 +152,10 @@ impl Transaction {
 }
 
 /// Stores contacts, sorted by keys. All transactions lock the rows in this order, so that they cannot deadlock.
-pub(crate) fn insert_contacts(conn: &mut AnyConnection, contacts: &[Contact]) -> Result<(), Fault> {
+pub(crate) fn insert_contacts(
+    conn: &mut AnyConnection,
+    contacts: &[Contact],
+) -> Result<(), QueryError> {
     if contacts.is_empty() {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Reader},
+    connection::{AnyConnection, query_error::QueryError, transaction::Reader},
     rows::columns::{self, NumberRow},
     schema::{accounts as a, api_keys as k, webhooks as w},
 };
@@ -35,8 +35,9 @@ impl Reader {
                 .select((k::plan, count_star()));
             let webhooks =
                 w::table.group_by(w::status).order(w::status).select((w::status, count_star()));
-            let webhook_status =
-                |name: &str| WebhookStatus::from_name(name).ok_or(Fault::Corrupt("webhook status"));
+            let webhook_status = |name: &str| {
+                WebhookStatus::from_name(name).ok_or(QueryError::Corrupt("webhook status"))
+            };
             let DayTotals { sent, delivered } =
                 sql_query(DAY_TOTALS).bind::<BigInt, _>(since.as_millis()).get_result(conn)?;
             Ok(ServiceStats {
@@ -56,8 +57,8 @@ impl Reader {
 
 fn counts<T>(
     rows: Vec<(String, i64)>,
-    group: impl Fn(&str) -> Result<T, Fault>,
-) -> Result<Vec<(T, u64)>, Fault> {
+    group: impl Fn(&str) -> Result<T, QueryError>,
+) -> Result<Vec<(T, u64)>, QueryError> {
     rows.into_iter().map(|(name, number)| Ok((group(&name)?, count(number)?))).collect()
 }
 
@@ -65,13 +66,13 @@ fn count_up_to(
     conn: &mut AnyConnection,
     query: &'static str,
     counted_max: u32,
-) -> Result<u64, Fault> {
+) -> Result<u64, QueryError> {
     let NumberRow { number } =
         sql_query(query).bind::<BigInt, _>(i64::from(counted_max)).get_result(conn)?;
     count(number)
 }
 
-fn database_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
+fn database_bytes(conn: &mut AnyConnection) -> Result<u64, QueryError> {
     let query = match conn {
         AnyConnection::Postgres(_) => BYTES_POSTGRES,
         AnyConnection::Sqlite(_) => BYTES_SQLITE,
@@ -80,7 +81,7 @@ fn database_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
     count(number)
 }
 
-fn count(number: i64) -> Result<u64, Fault> {
+fn count(number: i64) -> Result<u64, QueryError> {
     columns::number(number, "number of rows")
 }
 

@@ -15,9 +15,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection,
-        fault::Fault,
-        on_backend,
+        AnyConnection, on_backend,
+        query_error::QueryError,
         transaction::{Reader, Transaction},
     },
     housekeeping::deleted_webhooks,
@@ -117,7 +116,7 @@ impl Transaction {
 
     /// Ends the series of failures of a webhook that this transaction has locked: clears the time of its beginning and
     /// the number of failed attempts. The last failure stays stored.
-    pub fn forget_failures(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+    pub fn reset_failures(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let none = (webhooks::failing_since.eq(None::<i64>), webhooks::failed_attempts.eq(0));
         let update = diesel::update(webhooks::table.find(id.to_string())).set(none);
         self.change_one(update, "webhook")
@@ -278,7 +277,7 @@ fn first_listed(
     limit: u32,
     page: impl Fn(&mut AnyConnection, i64) -> QueryResult<Vec<WebhookRow>>,
     is_listed: impl Fn(&Webhook) -> bool,
-) -> Result<Vec<Webhook>, Fault> {
+) -> Result<Vec<Webhook>, QueryError> {
     let length = usize::try_from(limit).unwrap_or(usize::MAX);
     let (mut listed, mut offset) = (Vec::new(), 0);
     loop {
@@ -298,7 +297,7 @@ fn first_listed(
 fn read_with_successes(
     conn: &mut AnyConnection,
     rows: Vec<WebhookRow>,
-) -> Result<Vec<Webhook>, Fault> {
+) -> Result<Vec<Webhook>, QueryError> {
     let mut all = rows.into_iter().map(WebhookRow::read).collect::<Result<Vec<_>, _>>()?;
     if all.is_empty() {
         return Ok(all);

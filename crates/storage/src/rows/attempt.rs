@@ -3,7 +3,7 @@
 use sealpost_domain::{AttemptOutcome, AttemptResult, Outcome};
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::row_types::stored_row,
     rows::{columns, delivery::DeliveryLease},
     schema::attempts,
@@ -30,7 +30,7 @@ pub(crate) struct FinishedAttempt {
 }
 
 impl FinishedAttempt {
-    pub(crate) fn new(result: &AttemptResult) -> Result<Self, Fault> {
+    pub(crate) fn new(result: &AttemptResult) -> Result<Self, QueryError> {
         let (outcome, failure, due_at) = match result.outcome {
             Outcome::Exhausted(failure) => {
                 (AttemptOutcome::Exhausted, Some(failure.as_str()), None)

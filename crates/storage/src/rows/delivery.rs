@@ -12,7 +12,7 @@ use diesel::{
 use sealpost_domain::{DeliveryId, LeaseToken, LeasedDelivery, ports::ParkedDelivery};
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::row_types::stored_row,
     rows::{columns, envelope::HashedMetaRow, webhook::TargetRow},
     schema::deliveries,
@@ -35,13 +35,13 @@ impl DeliveryRow {
 
     /// Creates the row of a delivery that is leased to this node. Other nodes may claim the delivery when the lease
     /// ends.
-    pub(crate) fn leased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
+    pub(crate) fn leased(delivery: &LeasedDelivery) -> Result<Self, QueryError> {
         let (lease, due_at) = (Some(delivery.lease.0), delivery.lease_until.as_millis());
         Ok(Self { due_at, lease, ..Self::unleased(delivery)? })
     }
 
     /// Creates the row of a delivery without its lease, due at the time of the event. Any node may claim the delivery.
-    pub(crate) fn unleased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
+    pub(crate) fn unleased(delivery: &LeasedDelivery) -> Result<Self, QueryError> {
         Ok(Self {
             event_id: delivery.event.id().to_string(),
             webhook_id: delivery.target.webhook_id.to_string(),
@@ -53,7 +53,7 @@ impl DeliveryRow {
 
     /// Creates the row of a delivery that waits for a [relay](sealpost_domain::ports::Relays) (a webhook whose receiver
     /// connects to the service). The node that gets the connection claims the delivery.
-    pub(crate) fn awaiting_relay(delivery: &LeasedDelivery) -> Result<Self, Fault> {
+    pub(crate) fn awaiting_relay(delivery: &LeasedDelivery) -> Result<Self, QueryError> {
         Ok(Self { lease: Some(AWAITING_RELAY), ..Self::unleased(delivery)? })
     }
 

@@ -7,7 +7,7 @@ use sealpost_domain::{
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::row_types::{SelectedRow as _, selected_row, stored_row},
     rows::columns,
     schema::{channels, envelopes, waiting_envelopes},
@@ -32,7 +32,7 @@ stored_row! {
 }
 
 impl<'a> EnvelopeRow<'a> {
-    pub(crate) fn new(envelope: &'a Envelope) -> Result<Self, Fault> {
+    pub(crate) fn new(envelope: &'a Envelope) -> Result<Self, QueryError> {
         let meta = &envelope.meta;
         Ok(Self {
             id: meta.id.to_string(),
@@ -77,13 +77,13 @@ impl MetaRow {
     }
 
     /// Converts a row with the [`hash`] of its sealed bytes.
-    pub(crate) fn read(self, hash: Vec<u8>) -> Result<EnvelopeMeta, Fault> {
+    pub(crate) fn read(self, hash: Vec<u8>) -> Result<EnvelopeMeta, QueryError> {
         let suite = u8::try_from(self.suite).ok().and_then(Suite::from_byte);
         Ok(EnvelopeMeta {
             id: columns::id(&self.id, "envelope")?,
             sender: columns::id(&self.sender, "envelope")?,
             recipient: columns::id(&self.recipient, "envelope")?,
-            suite: suite.ok_or(Fault::Corrupt("suite"))?,
+            suite: suite.ok_or(QueryError::Corrupt("suite"))?,
             hash: EnvelopeHash(columns::bytes(hash, "envelope hash")?),
             payload_size_bytes: columns::number(self.payload_size_bytes, "envelope size")?,
             timestamp: Timestamp::from_millis(self.created_at),
@@ -112,7 +112,7 @@ stored_row! {
 }
 
 impl<'a> ChannelRow<'a> {
-    pub(crate) fn new(channel: &'a Channel) -> Result<Self, Fault> {
+    pub(crate) fn new(channel: &'a Channel) -> Result<Self, QueryError> {
         Ok(Self {
             id: channel.id.to_string(),
             sender: channel.sender.to_string(),
@@ -130,8 +130,8 @@ pub(crate) type ContextColumns = (Option<String>, Option<String>, Option<String>
 /// Converts the columns of a message context.
 pub(crate) fn context(
     (thread, reply_to, message_type): ContextColumns,
-) -> Result<MessageContext, Fault> {
-    let fault = |_| Fault::Corrupt("context of an envelope");
+) -> Result<MessageContext, QueryError> {
+    let fault = |_| QueryError::Corrupt("context of an envelope");
     Ok(MessageContext {
         thread: thread.map(|text| ThreadId::parse(&text)).transpose().map_err(fault)?,
         reply_to: reply_to.map(|id| columns::id(&id, "context of an envelope")).transpose()?,

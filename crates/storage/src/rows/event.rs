@@ -4,7 +4,8 @@ use diesel::prelude::*;
 use sealpost_domain::{NewEvent, StoredEvent, Timestamp};
 
 use crate::{
-    connection::fault::Fault, query::row_types::stored_row, rows::columns, schema::events,
+    connection::query_error::QueryError, query::row_types::stored_row, rows::columns,
+    schema::events,
 };
 
 stored_row! {
@@ -19,14 +20,14 @@ stored_row! {
 }
 
 impl EventRow {
-    pub(crate) fn new(event: &NewEvent) -> Result<Self, Fault> {
+    pub(crate) fn new(event: &NewEvent) -> Result<Self, QueryError> {
         let body = serde_json::to_string(&event.body());
         Ok(Self {
             id: event.id.to_string(),
             kind: event.kind().as_str(),
             api_key_id: event.api_key_id.to_string(),
             created_at: event.created_at.as_millis(),
-            body: body.ok().ok_or(Fault::Corrupt("body of an event"))?,
+            body: body.ok().ok_or(QueryError::Corrupt("body of an event"))?,
         })
     }
 }
@@ -42,7 +43,7 @@ pub(crate) struct StoredEventRow {
 }
 
 impl StoredEventRow {
-    pub(crate) fn read(self) -> Result<StoredEvent, Fault> {
+    pub(crate) fn read(self) -> Result<StoredEvent, QueryError> {
         Ok(StoredEvent {
             id: columns::id(&self.id, "event")?,
             created_at: Timestamp::from_millis(self.created_at),

@@ -6,7 +6,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::row_types::stored_row,
     rows::{columns, envelope::HashedMetaRow},
     schema::idempotency_keys,
@@ -58,17 +58,17 @@ pub(crate) type IdempotentSendRow =
 
 pub(crate) fn read(
     (caller, key, fingerprint, at, state, results, meta): IdempotentSendRow,
-) -> Result<((ApiKeyId, IdempotencyKey), IdempotencyRecord), Fault> {
-    let key = IdempotencyKey::parse(&key).ok().ok_or(Fault::Corrupt("idempotency key"))?;
+) -> Result<((ApiKeyId, IdempotencyKey), IdempotencyRecord), QueryError> {
+    let key = IdempotencyKey::parse(&key).ok().ok_or(QueryError::Corrupt("idempotency key"))?;
     let fingerprint = Fingerprint(columns::bytes(fingerprint, "fingerprint")?);
     let result = match (results, meta) {
         (Some(results), _) => IdempotencyResult::Batch(results.into()),
         (None, Some((meta, hash))) => {
             let state = state.as_deref().and_then(ReceiptState::from_name);
-            let state = state.ok_or(Fault::Corrupt("state of a send"))?;
+            let state = state.ok_or(QueryError::Corrupt("state of a send"))?;
             IdempotencyResult::Send { envelope: meta.read(hash)?, state }
         }
-        (None, None) => return Err(Fault::Corrupt("idempotency key")),
+        (None, None) => return Err(QueryError::Corrupt("idempotency key")),
     };
     let record = IdempotencyRecord { at: Timestamp::from_millis(at), fingerprint, result };
     Ok(((columns::id(&caller, "idempotency key")?, key), record))

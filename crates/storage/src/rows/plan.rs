@@ -4,7 +4,7 @@
 use diesel::prelude::*;
 use sealpost_domain::{EnterpriseTerms, Plan};
 
-use crate::{connection::fault::Fault, rows::columns::number, schema::api_keys as k};
+use crate::{connection::query_error::QueryError, rows::columns::number, schema::api_keys as k};
 
 /// The plan columns of the table `api_keys`.
 #[derive(Debug, AsChangeset, Insertable, Queryable, Selectable)]
@@ -36,7 +36,7 @@ impl From<Plan> for PlanRow {
 }
 
 impl PlanRow {
-    pub(crate) fn read(self) -> Result<Plan, Fault> {
+    pub(crate) fn read(self) -> Result<Plan, QueryError> {
         let simple = [Plan::Builder, Plan::Explorer, Plan::Sovereign];
         if let Some(plan) = simple.into_iter().find(|plan| plan.name() == self.plan) {
             return Ok(plan);
@@ -47,8 +47,8 @@ impl PlanRow {
             per_day: count(self.enterprise_per_day)?,
             per_month: count(self.enterprise_per_month)?,
             per_second: count(self.enterprise_per_second)?,
-            allow_overage: self.enterprise_allow_overage.ok_or(Fault::Corrupt("plan"))?,
+            allow_overage: self.enterprise_allow_overage.ok_or(QueryError::Corrupt("plan"))?,
         });
-        if terms.name() == self.plan { Ok(terms) } else { Err(Fault::Corrupt("plan")) }
+        if terms.name() == self.plan { Ok(terms) } else { Err(QueryError::Corrupt("plan")) }
     }
 }

@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::row_types::stored_row,
     rows::columns,
     schema::{contacts, governance, policies},
@@ -41,7 +41,7 @@ impl PolicyRow {
         }
     }
 
-    pub(crate) fn read(&self) -> Result<RecipientPolicy, Fault> {
+    pub(crate) fn read(&self) -> Result<RecipientPolicy, QueryError> {
         Ok(RecipientPolicy {
             accept: AcceptPolicy::from_name(&self.accept).ok_or(CORRUPT)?,
             receipts: ReceiptPolicy::from_name(&self.receipts).ok_or(CORRUPT)?,
@@ -57,7 +57,7 @@ fn list(keys: &BTreeSet<ApiKeyId>) -> String {
     keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
 }
 
-fn keys(list: &str) -> Result<BTreeSet<ApiKeyId>, Fault> {
+fn keys(list: &str) -> Result<BTreeSet<ApiKeyId>, QueryError> {
     let keys = list.split(SEPARATOR).filter(|key| !key.is_empty());
     keys.map(|key| columns::id(key, "policy")).collect()
 }
@@ -81,7 +81,7 @@ impl From<&Contact> for ContactRow {
     }
 }
 
-const CORRUPT: Fault = Fault::Corrupt("policy");
+const CORRUPT: QueryError = QueryError::Corrupt("policy");
 /// Separates the keys in the columns `allowed` and `blocked`.
 const SEPARATOR: &str = ",";
 
@@ -96,11 +96,12 @@ pub(crate) struct ReasonRow {
 }
 
 impl ReasonRow {
-    pub(crate) fn read(self) -> Result<GovernanceReason, Fault> {
+    pub(crate) fn read(self) -> Result<GovernanceReason, QueryError> {
         Ok(GovernanceReason {
-            kind: GovernanceKind::from_name(&self.kind).ok_or(Fault::Corrupt("governance kind"))?,
+            kind: GovernanceKind::from_name(&self.kind)
+                .ok_or(QueryError::Corrupt("governance kind"))?,
             status: GovernanceStatus::from_name(&self.status)
-                .ok_or(Fault::Corrupt("governance status"))?,
+                .ok_or(QueryError::Corrupt("governance status"))?,
             reason: self.reason,
             since: Timestamp::from_millis(self.since),
         })

@@ -6,14 +6,14 @@
 
 use sealpost_domain::{RetiringSecret, Timestamp, Wrapped};
 
-use crate::{connection::fault::Fault, rows::columns};
+use crate::{connection::query_error::QueryError, rows::columns};
 
 /// Decodes the stored list of retiring secrets (former signing secrets). `None` is decoded as an empty list.
-pub(crate) fn read(list: Option<&[u8]>) -> Result<Vec<RetiringSecret>, Fault> {
+pub(crate) fn read(list: Option<&[u8]>) -> Result<Vec<RetiringSecret>, QueryError> {
     let mut rest = list.unwrap_or_default();
     let mut secrets = Vec::new();
     while !rest.is_empty() {
-        let (secret, after) = first(rest).ok_or(Fault::Corrupt("retiring secret"))?;
+        let (secret, after) = first(rest).ok_or(QueryError::Corrupt("retiring secret"))?;
         secrets.push(secret);
         rest = after;
     }
@@ -31,7 +31,9 @@ fn first(list: &[u8]) -> Option<(RetiringSecret, &[u8])> {
 
 /// Encodes a list of retiring secrets (former signing secrets). Returns the list and the earliest expiry in
 /// milliseconds. Both are `None` for an empty list.
-pub(crate) fn write(secrets: &[RetiringSecret]) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> {
+pub(crate) fn write(
+    secrets: &[RetiringSecret],
+) -> Result<(Option<Vec<u8>>, Option<i64>), QueryError> {
     let mut list = Vec::new();
     for RetiringSecret { secret, until } in secrets {
         let length: u32 = columns::number(secret.0.len(), "retiring secret")?;
@@ -60,7 +62,7 @@ mod tests {
         assert_eq!(write(&[]).unwrap(), (None, None));
         assert!(read(None).unwrap().is_empty());
         for cut in [1, 11, 12, list.len() - 1] {
-            assert!(matches!(read(list.get(..cut)), Err(Fault::Corrupt(_))), "{cut}");
+            assert!(matches!(read(list.get(..cut)), Err(QueryError::Corrupt(_))), "{cut}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use sealpost_domain::ports::{RowAuthenticator, StoreError};
 
-use crate::connection::fault::refused;
+use crate::connection::query_error::refused;
 
 /// The columns of a row that its tag authenticates.
 pub(crate) struct RowContent {

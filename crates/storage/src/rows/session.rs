@@ -3,14 +3,14 @@
 use sealpost_domain::{Session, Timestamp};
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     rows::{columns, row_tags::RowContent},
 };
 
 /// A row of the table `sessions`: hash of the token, id of the account, expiry in milliseconds since the Unix epoch.
 pub(crate) type SessionRow = (Vec<u8>, String, i64);
 
-pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Session, Fault> {
+pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Session, QueryError> {
     Ok(Session {
         token: columns::token(token, "session")?,
         account_id: columns::id(&account_id, "session")?,

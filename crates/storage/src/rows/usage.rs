@@ -4,7 +4,7 @@ use diesel::Queryable;
 use sealpost_domain::{ApiKeyId, Timestamp, Usage, WindowUse, ports::OverageCount};
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::row_types::stored_row,
     rows::columns::number,
     schema::{overages, usage},
@@ -39,10 +39,10 @@ impl UsageRow {
         }
     }
 
-    pub(crate) fn read(&self) -> Result<Usage, Fault> {
+    pub(crate) fn read(&self) -> Result<Usage, QueryError> {
         let window = |start, used| {
             let start = Timestamp::from_millis(start);
-            Ok::<_, Fault>(WindowUse { start, used: number(used, "usage")? })
+            Ok::<_, QueryError>(WindowUse { start, used: number(used, "usage")? })
         };
         Ok(Usage {
             minute: window(self.minute_start, self.minute_used)?,

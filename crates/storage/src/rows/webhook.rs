@@ -7,7 +7,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::row_types::{selected_row, stored_row},
     rows::{columns, retiring_secrets},
     schema::webhooks,
@@ -26,7 +26,7 @@ selected_row! {
 
 impl TargetRow {
     /// Converts the row to a target. `account_id` is the account that owns the API key of the webhook.
-    pub(crate) fn read(self, account_id: &str) -> Result<Target, Fault> {
+    pub(crate) fn read(self, account_id: &str) -> Result<Target, QueryError> {
         Ok(Target {
             webhook_id: columns::id(&self.id, "webhook")?,
             account_id: columns::id(account_id, "key")?,
@@ -65,11 +65,11 @@ stored_row! {
 }
 
 impl HealthRow {
-    pub(crate) fn read(&self) -> Result<WebhookHealth, Fault> {
+    pub(crate) fn read(&self) -> Result<WebhookHealth, QueryError> {
         let status = WebhookStatus::from_name(&self.status);
         let failed_at = columns::instant(self.last_failure_at);
         Ok(WebhookHealth {
-            status: status.ok_or(Fault::Corrupt("webhook status"))?,
+            status: status.ok_or(QueryError::Corrupt("webhook status"))?,
             disabled_reason: disabled_reason(self.disabled_reason.as_deref())?,
             failing_since: columns::instant(self.failing_since),
             last_success_at: columns::instant(self.last_success_at),
@@ -131,7 +131,7 @@ pub(crate) fn event_names(webhook: &Webhook) -> String {
 
 impl WebhookRow {
     /// Returns the row of a new webhook.
-    pub(crate) fn new(webhook: &Webhook) -> Result<Self, Fault> {
+    pub(crate) fn new(webhook: &Webhook) -> Result<Self, QueryError> {
         let failure = webhook.last_failure.as_ref();
         let (retiring, retiring_until) = retiring_secrets::write(&webhook.retiring)?;
         Ok(Self {
@@ -157,7 +157,7 @@ impl WebhookRow {
         })
     }
 
-    pub(crate) fn read(self) -> Result<Webhook, Fault> {
+    pub(crate) fn read(self) -> Result<Webhook, QueryError> {
         let status = WebhookStatus::from_name(&self.status);
         let failed_at = columns::instant(self.last_failure_at);
         Ok(Webhook {
@@ -169,7 +169,7 @@ impl WebhookRow {
             paused: self.paused,
             secret: Wrapped(self.secret),
             retiring: retiring_secrets::read(self.retiring.as_deref())?,
-            status: status.ok_or(Fault::Corrupt("webhook status"))?,
+            status: status.ok_or(QueryError::Corrupt("webhook status"))?,
             disabled_reason: disabled_reason(self.disabled_reason.as_deref())?,
             failing_since: columns::instant(self.failing_since),
             created_at: Timestamp::from_millis(self.created_at),
@@ -184,13 +184,13 @@ impl WebhookRow {
 }
 
 /// Reads a stored description. `None` stays `None`.
-fn description(text: Option<&str>) -> Result<Option<Description>, Fault> {
-    let read = |text| Description::parse(text).map_err(|_fault| Fault::Corrupt("description"));
+fn description(text: Option<&str>) -> Result<Option<Description>, QueryError> {
+    let read = |text| Description::parse(text).map_err(|_fault| QueryError::Corrupt("description"));
     text.map(read).transpose().map(Option::flatten)
 }
 
 /// Parses the stored reason why a webhook was disabled. `None` stays `None`.
-fn disabled_reason(name: Option<&str>) -> Result<Option<DisabledReason>, Fault> {
-    let read = |name| DisabledReason::from_name(name).ok_or(Fault::Corrupt("disabled reason"));
+fn disabled_reason(name: Option<&str>) -> Result<Option<DisabledReason>, QueryError> {
+    let read = |name| DisabledReason::from_name(name).ok_or(QueryError::Corrupt("disabled reason"));
     name.map(read).transpose()
 }

@@ -23,7 +23,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     query::{
         any_of::any_of,
         row_lock::{Locked, RowLock},
@@ -81,7 +81,7 @@ impl Transaction {
 fn read_versions(
     ids: &[ApiKeyId],
     stored: &[(String, i64)],
-) -> Result<HashMap<ApiKeyId, i64>, Fault> {
+) -> Result<HashMap<ApiKeyId, i64>, QueryError> {
     let mut versions: HashMap<_, _> = ids.iter().map(|id| (*id, 0)).collect();
     for (id, version) in stored {
         versions.insert(columns::id(id, "facts version")?, *version);
@@ -89,14 +89,14 @@ fn read_versions(
     Ok(versions)
 }
 
-fn read_sessions(rows: Vec<SessionRow>) -> Result<HashMap<TokenHash, Session>, Fault> {
+fn read_sessions(rows: Vec<SessionRow>) -> Result<HashMap<TokenHash, Session>, QueryError> {
     let read = |row| session::read(row).map(|session| (session.token, session));
     rows.into_iter().map(read).collect()
 }
 
 fn read_decisions(
     rows: Vec<(String, ReasonRow)>,
-) -> Result<HashMap<ApiKeyId, Vec<GovernanceReason>>, Fault> {
+) -> Result<HashMap<ApiKeyId, Vec<GovernanceReason>>, QueryError> {
     let mut decisions = HashMap::<ApiKeyId, Vec<GovernanceReason>>::new();
     for (key, reason) in rows {
         decisions.entry(columns::id(&key, "key")?).or_default().push(reason.read()?);
@@ -115,7 +115,7 @@ fn read_keys_and_webhooks(
     ids: &[ApiKeyId],
     versions: &HashMap<ApiKeyId, i64>,
     cache: &FactsCache,
-) -> Result<(Keys, Webhooks), Fault> {
+) -> Result<(Keys, Webhooks), QueryError> {
     let (mut keys, mut webhooks) = cache.get(ids, &query.recipients, versions);
     let missing_keys = missing(ids, &keys);
     let missing_webhooks = missing(&query.recipients, &webhooks);
@@ -135,7 +135,7 @@ fn missing<V>(wanted: &[ApiKeyId], found: &HashMap<ApiKeyId, V>) -> Vec<ApiKeyId
     wanted.iter().filter(|key| !found.contains_key(key)).copied().collect()
 }
 
-fn by_key(rows: &[UsageRow]) -> Result<Vec<(ApiKeyId, Usage)>, Fault> {
+fn by_key(rows: &[UsageRow]) -> Result<Vec<(ApiKeyId, Usage)>, QueryError> {
     rows.iter().map(|row| Ok((columns::id(&row.api_key_id, "usage")?, row.read()?))).collect()
 }
 
@@ -151,7 +151,7 @@ struct KeyRow {
 }
 
 /// Reads API keys without their governance decisions, which are not cached with the key.
-fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> {
+fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, QueryError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -186,7 +186,7 @@ fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> 
 }
 
 /// Reads the webhooks of each key. A key without webhooks gets an empty entry.
-fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks, Fault> {
+fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks, QueryError> {
     type Row = (String, String, String, String, TargetRow);
     if keys.is_empty() {
         return Ok(HashMap::new());
@@ -221,7 +221,7 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
 ///
 /// This batch postpones deliveries to inactive webhooks. A transaction that enables or resumes such a webhook waits for
 /// the lock. It therefore finds the deliveries of this batch, and makes them due.
-fn lock_inactive(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
+fn lock_inactive(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, QueryError> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
     let inactive: Vec<_> = found.values().flat_map(|of_key| inactive_ids(of_key)).collect();
     if inactive.is_empty() {

@@ -11,7 +11,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     query::row_types::insert_missing,
     rows::idempotency::{self, IdempotencyRow},
     send::statements,
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) fn find(
     conn: &mut AnyConnection,
     keys: &[(ApiKeyId, IdempotencyKey)],
-) -> Result<HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>, Fault> {
+) -> Result<HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>, QueryError> {
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
@@ -29,11 +29,11 @@ pub(crate) fn find(
     found.into_iter().map(idempotency::read).collect()
 }
 
-/// Stores idempotency records. Returns [`Fault::Contended`] if another transaction stored one of the keys first.
+/// Stores idempotency records. Returns [`QueryError::Contended`] if another transaction stored one of the keys first.
 pub(crate) fn insert(
     conn: &mut AnyConnection,
     sends: &[NewIdempotencyRecord],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     if sends.is_empty() {
         return Ok(());
     }
@@ -49,5 +49,5 @@ pub(crate) fn insert(
     if inserted + insert_missing(conn, &rows, IdempotencyRow::KEY)? == rows.len() {
         return Ok(());
     }
-    Err(Fault::Contended(Error::NotFound))
+    Err(QueryError::Contended(Error::NotFound))
 }

@@ -14,7 +14,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{AnyConnection, query_error::QueryError, transaction::Transaction},
     query::row_types::insert_missing,
     queue::events,
     records::policies,
@@ -86,7 +86,7 @@ impl Transaction {
 }
 
 /// Returns the bytes by which the new envelopes increase the stored bytes of each sender, in the order of `usage`.
-fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, Fault> {
+fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, QueryError> {
     let mut of_senders = HashMap::<&ApiKeyId, usize>::new();
     for envelope in &changes.envelopes {
         let Envelope { meta, sealed, .. } = &**envelope;
@@ -99,7 +99,10 @@ fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, Fault> {
 /// Records the reached thresholds (percentages of usage limits) that are not yet recorded for the current day or month,
 /// and stores an event for each of them. The usage rows of the keys must be locked, so that no other transaction
 /// records the same thresholds.
-fn record_thresholds(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> Result<(), Fault> {
+fn record_thresholds(
+    conn: &mut AnyConnection,
+    reached: &[ReachedThreshold],
+) -> Result<(), QueryError> {
     let mut new = Vec::new();
     for threshold in reached {
         if is_first(conn, threshold)? {
@@ -111,7 +114,7 @@ fn record_thresholds(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> 
 }
 
 /// Records a reached threshold. Returns false if the threshold is already recorded for the same day or month.
-fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool, Fault> {
+fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool, QueryError> {
     let recorded = sql_query(RECORD_THRESHOLD)
         .bind::<Text, _>(reached.details.api_key_id.to_string())
         .bind::<Text, _>(reached.details.window.as_str())

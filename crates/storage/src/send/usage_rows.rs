@@ -19,7 +19,7 @@ use diesel::{
 use sealpost_domain::{AccountId, ApiKeyId, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, on_backend, query_error::QueryError, transaction::Transaction},
     query::{
         any_of::any_of,
         row_address::{RowAddress, Tid},
@@ -53,7 +53,7 @@ impl Transaction {
 }
 
 /// Locks an API key by its usage row. Does nothing on SQLite.
-pub(crate) fn lock(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<(), Fault> {
+pub(crate) fn lock(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<(), QueryError> {
     if let AnyConnection::Postgres(pg) = conn {
         lock_postgres(pg, [key.to_string()].into_iter())?;
     }
@@ -65,7 +65,7 @@ pub(crate) fn lock(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<(), Fault
 pub(crate) fn lock_postgres<S: Into<String>>(
     conn: &mut PgConnection,
     keys: impl Iterator<Item = S>,
-) -> Result<Vec<(String, RowAddress)>, Fault> {
+) -> Result<Vec<(String, RowAddress)>, QueryError> {
     let statement = Statement::<_, (Text, Tid)>::query(
         "/* usage_rows.lock_postgres */ SELECT api_key_id, address FROM lock_usage(?)",
     );
@@ -100,7 +100,7 @@ pub(crate) fn update(columns: &[&str], values: &str) -> String {
 pub(crate) fn subtract_bytes(
     conn: &mut AnyConnection,
     deleted: &[(String, i64)],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     if deleted.is_empty() {
         return Ok(());
     }

@@ -63,7 +63,7 @@ fn no_change_of_the_unsigned_part_is_accepted() {
     let mut longer = good.clone();
     longer[proof - 1] += 1;
     longer.splice(proof + 1..proof + 2, [0x18, 10]);
-    let expected = Err(CoseFault("it is not written as the service writes it"));
+    let expected = Err(CoseError("it is not written as the service writes it"));
     for other in [further.to_tagged_vec().unwrap(), longer] {
         assert_eq!(CoseReceipt::parse(&other).map(|receipt| receipt.index), expected);
     }

@@ -8,7 +8,7 @@ fn text(n: usize) -> String {
 }
 
 fn statement(count: usize, n: usize) -> Statement {
-    let leaves: Vec<_> = (0..count).map(|n| TreeHash::of_leaf(text(n).as_bytes())).collect();
+    let leaves: Vec<_> = (0..count).map(|n| TreeHash::leaf(text(n).as_bytes())).collect();
     Statement {
         kind: "envelopes".to_owned(),
         at_ms: 1_700_000_000_000,

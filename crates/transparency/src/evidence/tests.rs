@@ -22,7 +22,7 @@ fn statement(kind: &str, text: &str) -> Statement {
 
 /// The statements of a log: two keys, envelopes, another key, a badge, and the evidence.
 fn statements(evidence: &str) -> Vec<Statement> {
-    let leaves = ["other", ENVELOPE, "another"].map(|text| TreeHash::of_leaf(text.as_bytes()));
+    let leaves = ["other", ENVELOPE, "another"].map(|text| TreeHash::leaf(text.as_bytes()));
     let envelopes = EnvelopePlace::text_of_all(&leaves).unwrap();
     let envelope = EnvelopePlace::find(ENVELOPE.to_owned(), &leaves).unwrap();
     vec![

@@ -115,7 +115,7 @@ fn a_policy_that_a_minority_satisfies_is_refused() {
         (&format!("{four}group a all w1 w2\ngroup b all w3 w4\ngroup g any a b\nquorum g\n"), 2, 4),
     ] {
         let fault = Policy::parse(&policy_text(rest)).unwrap_err();
-        assert_eq!(fault, PolicyFault::Minority { least, known }, "{rest}");
+        assert_eq!(fault, PolicyError::Minority { least, known }, "{rest}");
     }
     for rest in [
         "group g 2 w1 w2 w3\nquorum g\n",
@@ -132,7 +132,7 @@ fn a_policy_without_witnesses_trusts_the_log_alone() {
     let accepted = policy.accept(&proof(1, 2), &statement(1).entry(), NOW).unwrap();
     assert!(accepted.witnesses.is_empty());
     let timed = Policy::parse(&format!("log {}\nquorum none\nmax-age 5\n", log())).unwrap_err();
-    assert_eq!(timed, PolicyFault::NoTime);
+    assert_eq!(timed, PolicyError::NoTime);
 }
 
 #[test]
@@ -216,5 +216,5 @@ proptest! {
 
 #[test]
 fn an_empty_tree_has_no_proof() {
-    assert!(!verify_inclusion(TreeHash([0; 32]), 0, 0, &[], TreeHash::of_empty_tree()));
+    assert!(!verify_inclusion(TreeHash([0; 32]), 0, 0, &[], TreeHash::empty_tree()));
 }

@@ -157,7 +157,7 @@ fn location(row: &[u8]) -> StorageLocation<'_> {
 #[cfg(test)]
 impl Identity {
     /// Creates an identity with a fixed root: 32 times `byte`.
-    pub(crate) fn of(byte: u8) -> Self {
+    pub(crate) fn from_byte(byte: u8) -> Self {
         Self::new(Root(RootBytes::New(Zeroizing::new([byte; 32])))).unwrap()
     }
 }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_depends_on_all_parts_and_the_identity() {
-        let print = |byte, parts: &[&[u8]]| Identity::of(byte).fingerprint(parts).unwrap();
+        let print = |byte, parts: &[&[u8]]| Identity::from_byte(byte).fingerprint(parts).unwrap();
         assert_eq!(print(7, &[b"bob", b"hello"]), print(7, &[b"bob", b"hello"]));
         for other in [&[b"bobh".as_slice(), b"ello"][..], &[b"bob"], &[b"bob", b"hellp"]] {
             assert_ne!(print(7, &[b"bob", b"hello"]), print(7, other));

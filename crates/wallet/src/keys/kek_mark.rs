@@ -35,14 +35,14 @@ mod tests {
 
     #[test]
     fn a_mark_reveals_a_wrong_and_a_missing_key() {
-        let keyring = Keyring::of_bytes(&[(1, 1), (2, 2)]);
+        let keyring = Keyring::from_bytes(&[(1, 1), (2, 2)]);
         let mark = keyring.mark(1).unwrap();
         assert_eq!(keyring.check_mark(1, &mark), Ok(()));
         assert_eq!(keyring.check_mark(2, &mark), Err(WalletError::NotDecryptable));
-        let replaced = Keyring::of_bytes(&[(1, 9)]);
+        let replaced = Keyring::from_bytes(&[(1, 9)]);
         assert_eq!(replaced.check_mark(1, &mark), Err(WalletError::NotDecryptable));
         let missing = WalletError::UnknownKekVersion { version: 1 };
-        let only_the_newest = Keyring::of_bytes(&[(2, 2)]);
+        let only_the_newest = Keyring::from_bytes(&[(2, 2)]);
         assert_eq!(only_the_newest.check_mark(1, &mark), Err(missing));
         assert_eq!(only_the_newest.mark(1).map(|_| ()), Err(missing));
     }

@@ -20,7 +20,7 @@ pub struct Keyring {
 /// The reason why the text of a keyring is invalid. An entry of the text is a version and its key. Entries are counted
 /// from 1. In a key file with one entry per line, the number of an entry is its line number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum KeyringFault {
+pub enum KeyringError {
     /// The entry is not `VERSION:BASE64`.
     #[error(
         "line {line} is not VERSION:BASE64: write a version number, a colon and the key in base64"
@@ -59,7 +59,7 @@ pub enum KeyringFault {
 impl Keyring {
     /// Parses `VERSION:BASE64` entries, one per line or separated by commas. Ignores blank lines
     /// and lines that start with `#`.
-    pub fn parse(text: &str) -> Result<Self, KeyringFault> {
+    pub fn parse(text: &str) -> Result<Self, KeyringError> {
         let mut keys = BTreeMap::new();
         let pool = Arc::new(LockedPool::default());
         for (line, entry) in (1..).zip(text.lines().flat_map(entries)) {
@@ -68,17 +68,17 @@ impl Keyring {
             }
             let (version, key) = parse_entry(entry, line)?;
             if keys.insert(version, pool.store(&key)).is_some() {
-                return Err(KeyringFault::DuplicateVersion { line, version });
+                return Err(KeyringError::DuplicateVersion { line, version });
             }
         }
         if keys.is_empty() {
-            return Err(KeyringFault::Empty);
+            return Err(KeyringError::Empty);
         }
         Ok(Self { keys: RwLock::new(keys), pool })
     }
 
     /// Returns a keyring of these keys, each with its version.
-    pub(super) fn of_keys(keys: impl IntoIterator<Item = (u32, Key)>) -> Self {
+    pub(super) fn from_keys(keys: impl IntoIterator<Item = (u32, Key)>) -> Self {
         let pool = Arc::new(LockedPool::default());
         let keys = keys.into_iter().map(|(version, key)| (version, pool.store(&key))).collect();
         Self { keys: RwLock::new(keys), pool }
@@ -173,19 +173,19 @@ fn write_line(line: &mut String, version: u32, key: &[u8; KEY_LEN]) {
     STANDARD.encode_string(key, line);
 }
 
-fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {
-    let bad_line = KeyringFault::BadLine { line };
+fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringError> {
+    let bad_line = KeyringError::BadLine { line };
     let (version, encoded) = entry.split_once(':').ok_or(bad_line)?;
     if !version.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(bad_line);
     }
     let version = version.parse().ok().ok_or(bad_line)?;
     if version == 0 {
-        return Err(KeyringFault::VersionZero { line });
+        return Err(KeyringError::VersionZero { line });
     }
     let decoded = Zeroizing::new(STANDARD.decode(encoded).ok().ok_or(bad_line)?);
     if decoded.len() != KEY_LEN {
-        return Err(KeyringFault::WrongLength { line, length: decoded.len() });
+        return Err(KeyringError::WrongLength { line, length: decoded.len() });
     }
     let mut key = Zeroizing::new([0; KEY_LEN]);
     key.copy_from_slice(&decoded);
@@ -202,8 +202,8 @@ const LINE_LEN_MAX: usize = 55;
 #[cfg(test)]
 impl Keyring {
     /// Returns a keyring of these versions. Each key repeats one byte 32 times.
-    pub(super) fn of_bytes(keys: &[(u32, u8)]) -> Self {
-        Self::of_keys(keys.iter().map(|(version, byte)| (*version, Zeroizing::new([*byte; 32]))))
+    pub(super) fn from_bytes(keys: &[(u32, u8)]) -> Self {
+        Self::from_keys(keys.iter().map(|(version, byte)| (*version, Zeroizing::new([*byte; 32]))))
     }
 }
 
@@ -245,16 +245,16 @@ mod tests {
     fn faults_name_line_and_problem() {
         let good = line(1, 1);
         for (text, fault) in [
-            (String::new(), KeyringFault::Empty),
-            ("# nothing\n\n".to_owned(), KeyringFault::Empty),
-            (format!("{good}\nrubbish"), KeyringFault::BadLine { line: 2 }),
-            (format!("{good},2:%%%"), KeyringFault::BadLine { line: 2 }),
-            (good.replacen("1:", "+1:", 1), KeyringFault::BadLine { line: 1 }),
-            (good.replacen("1:", ":", 1), KeyringFault::BadLine { line: 1 }),
-            (good.replacen("1:", "4294967296:", 1), KeyringFault::BadLine { line: 1 }),
-            (format!("#\n{good}\n{good}"), KeyringFault::DuplicateVersion { line: 3, version: 1 }),
-            (line(0, 1), KeyringFault::VersionZero { line: 1 }),
-            ("1:AAAA".to_owned(), KeyringFault::WrongLength { line: 1, length: 3 }),
+            (String::new(), KeyringError::Empty),
+            ("# nothing\n\n".to_owned(), KeyringError::Empty),
+            (format!("{good}\nrubbish"), KeyringError::BadLine { line: 2 }),
+            (format!("{good},2:%%%"), KeyringError::BadLine { line: 2 }),
+            (good.replacen("1:", "+1:", 1), KeyringError::BadLine { line: 1 }),
+            (good.replacen("1:", ":", 1), KeyringError::BadLine { line: 1 }),
+            (good.replacen("1:", "4294967296:", 1), KeyringError::BadLine { line: 1 }),
+            (format!("#\n{good}\n{good}"), KeyringError::DuplicateVersion { line: 3, version: 1 }),
+            (line(0, 1), KeyringError::VersionZero { line: 1 }),
+            ("1:AAAA".to_owned(), KeyringError::WrongLength { line: 1, length: 3 }),
         ] {
             assert_eq!(Keyring::parse(&text).map(|_| ()), Err(fault), "{text}");
             assert!(!fault.to_string().contains(&STANDARD.encode([1; 32])));

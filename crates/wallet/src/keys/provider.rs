@@ -50,7 +50,7 @@ pub enum ProviderError {
 impl Keyring {
     /// Returns a keyring with one new random key-encryption key, which has this version.
     pub fn generate(version: u32) -> Result<Self, WalletError> {
-        Ok(Self::of_keys([(version, Zeroizing::new(random()?))]))
+        Ok(Self::from_keys([(version, Zeroizing::new(random()?))]))
     }
 
     /// Wraps the key of this version. Then unwraps the result, and fails with [`ProviderError::Unreachable`] if the
@@ -72,7 +72,7 @@ impl Keyring {
             .iter()
             .map(|(version, wrapped)| Ok((*version, provider.unwrap(wrapped)?)))
             .collect::<Result<Vec<_>, ProviderError>>()?;
-        Ok(Self::of_keys(keys))
+        Ok(Self::from_keys(keys))
     }
 }
 

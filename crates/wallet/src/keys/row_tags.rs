@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_code_of_a_session_depends_on_the_key_and_on_each_part() {
-        let keyring = Keyring::of_bytes(&[(1, 1), (2, 2)]);
+        let keyring = Keyring::from_bytes(&[(1, 1), (2, 2)]);
         let code = |version, parts: &[&[u8]]| {
             keyring.authenticate_operator_session(version, parts).unwrap()
         };
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_tag_belongs_to_one_table_one_row_and_one_key() {
-        let keyring = Keyring::of_bytes(&[(1, 1), (2, 2)]);
+        let keyring = Keyring::from_bytes(&[(1, 1), (2, 2)]);
         let row = [b"ab".to_vec(), b"c".to_vec()];
         let tag = keyring.tag("sessions", &row).unwrap();
         assert_eq!(tag[..4], keyring.newest_prefix());
@@ -100,15 +100,15 @@ mod tests {
             changed[bit / 8] ^= 1 << (bit % 8);
             assert!(!keyring.is_valid("sessions", &row, &changed).unwrap_or(false));
         }
-        let other = Keyring::of_bytes(&[(2, 9)]);
+        let other = Keyring::from_bytes(&[(2, 9)]);
         assert!(!other.is_valid("sessions", &row, &tag).unwrap());
     }
 
     #[test]
     fn a_tag_of_a_missing_version_cannot_be_checked() {
-        let new = Keyring::of_bytes(&[(2, 2)]);
+        let new = Keyring::from_bytes(&[(2, 2)]);
         let tag = new.tag("sessions", &[]).unwrap();
-        let old = Keyring::of_bytes(&[(1, 1)]);
+        let old = Keyring::from_bytes(&[(1, 1)]);
         assert!(matches!(old.is_valid("sessions", &[], &tag), Err(StoreError::Unavailable(_))));
     }
 }

@@ -131,7 +131,7 @@ mod tests {
         StorageLocation { table: "api_keys", row: b"row", column: "root" };
 
     fn keyring() -> Keyring {
-        Keyring::of_bytes(&[(1, 1), (2, 2)])
+        Keyring::from_bytes(&[(1, 1), (2, 2)])
     }
 
     /// Tests AES-256-GCM with test case 16 of `McGrew` and Viega, "The Galois/Counter Mode of Operation".

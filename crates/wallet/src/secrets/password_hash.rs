@@ -23,7 +23,7 @@ pub struct PasswordHash {
 
 /// The reason why a text is not a usable password hash. The error texts contain no part of the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PasswordHashFault {
+pub enum PasswordHashError {
     /// The hash is not a PHC string of Argon2id with a salt and an output.
     #[error("the hash is not argon2id in PHC form: make it with `sealpost console hash`")]
     NotArgon2id,
@@ -48,8 +48,8 @@ impl PasswordHash {
 
     /// Parses a PHC string. Rejects a hash that needs too much memory or time, because each sign-in computes the hash
     /// again. Also rejects a hash that needs too little memory.
-    pub fn parse(text: &str) -> Result<Self, PasswordHashFault> {
-        let wrong = PasswordHashFault::NotArgon2id;
+    pub fn parse(text: &str) -> Result<Self, PasswordHashError> {
+        let wrong = PasswordHashError::NotArgon2id;
         let parsed = PhcHash::new(text).ok().ok_or(wrong)?;
         let is_argon2id = Algorithm::try_from(parsed.algorithm.as_str()) == Ok(Algorithm::Argon2id);
         let is_current = parsed.version == Some(Version::V0x13.into());
@@ -62,10 +62,10 @@ impl PasswordHash {
             || params.t_cost() > PASSES_MAX
             || params.p_cost() > LANES_MAX
         {
-            return Err(PasswordHashFault::TooCostly);
+            return Err(PasswordHashError::TooCostly);
         }
         if params.m_cost() < MEMORY_KIB_MIN {
-            return Err(PasswordHashFault::TooCheap);
+            return Err(PasswordHashError::TooCheap);
         }
         Ok(Self { text: Zeroizing::new(text.to_owned()), parsed })
     }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn hashes_with_other_algorithms_or_costs_are_refused() {
-        use PasswordHashFault as F;
+        use PasswordHashError as F;
         let hash = PasswordHash::new("x").unwrap();
         let text = hash.expose();
         let changed = |from: &str, to: &str| PasswordHash::parse(&text.replace(from, to)).map(drop);

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::html::{
     Flash, PageResponse, PageResult, RESULT_WAIT, Rejection, first_result,
-    forms::{Draft, Form, FormFault, is_same_site, respond},
+    forms::{Draft, Form, FormRefusal, is_same_site, respond},
     store_result,
 };
 
@@ -50,7 +50,7 @@ impl ActForm {
     pub(super) async fn perform<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
-    ) -> Result<T, FormFault> {
+    ) -> Result<T, FormRefusal> {
         let user = &self.user;
         let call = OperatorCall {
             operator: user.operator.clone(),
@@ -59,9 +59,9 @@ impl ActForm {
         };
         let sealpost = &user.state.admin.api.sealpost;
         let form = self.sent_form()?;
-        let failed = |error: Error| FormFault::Page(user.error(&error));
+        let failed = |error: Error| FormRefusal::Page(user.error(&error));
         if !sealpost.accounts.use_form(&form).await.map_err(failed)? {
-            return Err(FormFault::Page(self.repetition(&form).await));
+            return Err(FormRefusal::Page(self.repetition(&form).await));
         }
         let error = match sealpost.operate(call, act).await {
             Ok(done) => return Ok(done),
@@ -69,12 +69,12 @@ impl ActForm {
         };
         let Some(refusal) = error.refusal() else { return Err(failed(error)) };
         sealpost.accounts.release_form(&form).await.map_err(failed)?;
-        Err(FormFault::Rejected(Rejection::from(refusal)))
+        Err(FormRefusal::Rejected(Rejection::from(refusal)))
     }
 
-    fn sent_form(&self) -> Result<SentForm, FormFault> {
+    fn sent_form(&self) -> Result<SentForm, FormRefusal> {
         let form = SentForm::parse(self.form.text("form_id"));
-        form.ok_or_else(|| FormFault::Page(self.user.reject(StatusCode::FORBIDDEN, FOREIGN)))
+        form.ok_or_else(|| FormRefusal::Page(self.user.reject(StatusCode::FORBIDDEN, FOREIGN)))
     }
 
     /// Returns the response to a form that was sent before: the stored redirect of the first submission. If no result
@@ -92,11 +92,11 @@ impl ActForm {
     /// Returns the operator's reason for the action. Rejects the form if the reason breaks the rules of
     /// [`check_reason`]. The rejection names the field `reason-NAME`, in which `NAME` is the name of the form, because
     /// a page can have several forms.
-    pub(super) fn reason(&self) -> Result<String, FormFault> {
+    pub(super) fn reason(&self) -> Result<String, FormRefusal> {
         let reason = self.form.text("reason");
         check_reason(reason).map_err(|fault| {
             let field = format!("reason-{}", self.form.text("form"));
-            FormFault::field(&field, format!("The reason {fault}."))
+            FormRefusal::field(&field, format!("The reason {fault}."))
         })?;
         Ok(reason.to_owned())
     }
@@ -107,7 +107,7 @@ impl ActForm {
     pub(super) async fn respond(
         &self,
         path: &str,
-        result: Result<&str, FormFault>,
+        result: Result<&str, FormRefusal>,
         show: impl AsyncFnOnce(Draft<'_>) -> PageResult,
     ) -> PageResult {
         let page = match result {
@@ -153,14 +153,14 @@ impl FromRequest for SessionForm {
     type Future = LocalBoxFuture<'static, Result<Self, PageResponse>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let signed_in = ConsoleUser::of(request).map(drop);
+        let signed_in = ConsoleUser::signed_in(request).map(drop);
         let open = OpenForm::from_request(request, payload);
         let request = request.clone();
         Box::pin(async move {
             signed_in?;
             let OpenForm { state: _, form } = open.await?;
             // Verifies the session again, because it may have ended while the form was received.
-            let user = ConsoleUser::of(&request)?;
+            let user = ConsoleUser::signed_in(&request)?;
             let (sent, own) = (form.text("form_token").as_bytes(), user.form_token.as_bytes());
             if sent.ct_eq(own).into() {
                 Ok(Self { user, form })

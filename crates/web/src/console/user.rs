@@ -112,7 +112,7 @@ fn redirect_to_sign_in(state: &ConsoleState, request: &HttpRequest) -> PageRespo
 impl ConsoleUser {
     /// Returns the operator of a request. If the request has no valid session, returns a redirect to the sign-in page
     /// as the error.
-    pub(super) fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
+    pub(super) fn signed_in(request: &HttpRequest) -> Result<Self, PageResponse> {
         let state = console_state(request)?;
         let access = &state.admin.access;
         // Deletes no cookie if the request has none. The browser may still have a session, because it does not send a
@@ -137,6 +137,6 @@ impl FromRequest for ConsoleUser {
     type Future = std::future::Ready<Result<Self, PageResponse>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(Self::of(request))
+        std::future::ready(Self::signed_in(request))
     }
 }

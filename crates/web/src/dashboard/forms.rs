@@ -21,7 +21,7 @@ use super::{
 use crate::{
     html::{
         Flash, PageResponse, RESULT_WAIT, first_result,
-        forms::{Form, FormFault, is_same_site},
+        forms::{Form, FormRefusal, is_same_site},
         log_lost_result, store_result,
     },
     state::WebState,
@@ -112,7 +112,7 @@ impl SingleUse {
         &self,
         user: &SignedInUser,
         result: Result<T, Error>,
-    ) -> Result<T, FormFault> {
+    ) -> Result<T, FormRefusal> {
         match result {
             Ok(value) => Ok(value),
             Err(error) => {

@@ -94,7 +94,7 @@ impl PageResponse {
 
     /// Responds with the page of a form. After a rejection, the response has the status and the headers of the
     /// rejection.
-    pub(super) fn of_form(
+    pub(super) fn for_form(
         frame: Frame<'_>,
         title: &str,
         draft: Draft<'_>,

@@ -12,14 +12,16 @@ use actix_web::{
 use futures_util::future::LocalBoxFuture;
 use sealpost_api::{request_source, run_ending, session_and_account, verify_login_secret};
 use sealpost_domain::{AccountId, Code, RequestSource};
-use sealpost_service::{AccountSession, ConfirmationFault, Error, Owner, ProvenOwner, form_token};
+use sealpost_service::{
+    AccountSession, ConfirmationRefusal, Error, Owner, ProvenOwner, form_token,
+};
 use subtle::ConstantTimeEq as _;
 
 use super::response::{Frame, FrameSession, web_state};
 use crate::{
     html::{
         Flash, PageResponse, Rejection, SiteAddress,
-        forms::{Form, FormFault, is_same_site},
+        forms::{Form, FormRefusal, is_same_site},
     },
     state::WebState,
 };
@@ -69,7 +71,7 @@ impl EndingUser {
 impl SignedInUser {
     /// Returns the user of a request, without a rate limit. If the session has ended, the error is a redirect to the
     /// sign-in page, which leads back to the requested page or to the page of the form.
-    async fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
+    async fn signed_in(request: &HttpRequest) -> Result<Self, PageResponse> {
         let app = web_state(request)?;
         let sign_in = sign_in_path(&app, request);
         let to_sign_in = || PageResponse::redirect_to_sign_in(&app, &sign_in);
@@ -128,7 +130,7 @@ impl SignedInUser {
         &self,
         request: &HttpRequest,
         form: &Form,
-    ) -> Result<ProvenOwner, FormFault> {
+    ) -> Result<ProvenOwner, FormRefusal> {
         let secret = Some(form.text("login_secret")).filter(|text| !text.is_empty());
         if let Some(secret) = secret
             && self.needs_secret().await?
@@ -138,11 +140,11 @@ impl SignedInUser {
         let owner = self.owner().await?;
         owner.confirm(secret.map(str::to_owned)).await.map_err(|fault| {
             let text = match fault {
-                ConfirmationFault::Failed(error) => return self.error_response(&error).into(),
-                ConfirmationFault::Missing => "Give the login secret. Nothing was done.",
-                ConfirmationFault::Wrong => NOTHING_DONE,
+                ConfirmationRefusal::Failed(error) => return self.error_response(&error).into(),
+                ConfirmationRefusal::Missing => "Give the login secret. Nothing was done.",
+                ConfirmationRefusal::Wrong => NOTHING_DONE,
             };
-            FormFault::field("login_secret", text)
+            FormRefusal::field("login_secret", text)
         })
     }
 
@@ -242,7 +244,7 @@ impl FromRequest for SignedInUser {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let user = Self::of(&request).await?;
+            let user = Self::signed_in(&request).await?;
             user.admit(request.method())?;
             Ok(user)
         })
@@ -255,7 +257,7 @@ impl FromRequest for EndingUser {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
-        Box::pin(async move { SignedInUser::of(&request).await.map(Self) })
+        Box::pin(async move { SignedInUser::signed_in(&request).await.map(Self) })
     }
 }
 

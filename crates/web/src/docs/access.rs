@@ -16,7 +16,7 @@ pub(super) enum Access {
 }
 
 impl Access {
-    pub(super) fn of(operation: &Value) -> Self {
+    pub(super) fn new(operation: &Value) -> Self {
         let accepts =
             |place, scheme| operation.pointer(&format!("/security/{place}/{scheme}")).is_some();
         let parameters = operation.get("parameters").and_then(Value::as_array);
@@ -87,7 +87,7 @@ mod tests {
             (json!([{ "session": [] }, { "apiToken": [] }]), key, Access::Token),
         ] {
             let operation = json!({ "security": security, "parameters": parameters });
-            assert!(Access::of(&operation) == access, "{operation}");
+            assert!(Access::new(&operation) == access, "{operation}");
         }
         let arguments: [&[&str]; 2] = [
             &["-H \"Authorization: Bearer $SEALPOST_TOKEN\""],

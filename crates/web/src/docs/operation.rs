@@ -90,7 +90,7 @@ impl Operation<'_> {
             let schema = content.and_then(|content| content.get("schema"));
             schema.map(|schema| body_variants(document, schema)).unwrap_or_default()
         };
-        let (id, access) = (self.id(), Access::of(object));
+        let (id, access) = (self.id(), Access::new(object));
         OperationDetails {
             id: id.to_owned(),
             method: self.method.clone(),
@@ -157,7 +157,7 @@ impl Operation<'_> {
             .then(|| Tab { name: "curl", examples: self.commands(document, access, request) });
         event
             .into_iter()
-            .chain(snippets::of(self.id()).into_iter().map(snippet))
+            .chain(snippets::snippets(self.id()).into_iter().map(snippet))
             .chain(curl)
             .collect()
     }

@@ -10,7 +10,7 @@ pub(super) struct Snippet {
 }
 
 /// Returns the examples of an operation.
-pub(super) fn of(operation: &str) -> Vec<Snippet> {
+pub(super) fn snippets(operation: &str) -> Vec<Snippet> {
     let calls = CALLS.iter().filter_map(|(language, path)| {
         let text = call(source(path)?, operation)?;
         Some(Snippet { language, text })
@@ -118,7 +118,7 @@ owner.close()
 
     #[test]
     fn sends_have_an_example_in_each_language() {
-        let languages: Vec<_> = of("sendMessage").iter().map(|it| it.language).collect();
+        let languages: Vec<_> = snippets("sendMessage").iter().map(|it| it.language).collect();
         assert_eq!(languages, ["Python", "TypeScript", "Rust"]);
     }
 }

@@ -144,7 +144,7 @@ fn pages_of_endpoints_describe_all_fields_and_variants() {
 fn examples_begin_with_their_imports() {
     for (_, operation) in operations() {
         let id = operation["operationId"].as_str().unwrap();
-        for Snippet { language, text } in snippets::of(id) {
+        for Snippet { language, text } in snippets::snippets(id) {
             let is_import =
                 |line: &str| ["import ", "from ", "use "].iter().any(|it| line.starts_with(it));
             let code = text.lines().skip_while(|line| is_import(line));

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The reason why the action of a form was not performed now.
-pub(crate) enum FormFault {
+pub(crate) enum FormRefusal {
     /// The response to send: an error page, or, if the form was sent before, the stored response to the first
     /// submission.
     Page(PageResponse),
@@ -25,20 +25,20 @@ pub(crate) enum FormFault {
     Rejected(Rejection),
 }
 
-impl FormFault {
+impl FormRefusal {
     /// Rejects the form, because this field is invalid.
     pub(crate) fn field(field: &str, text: impl Into<String>) -> Self {
         Self::Rejected(Rejection::field(field, text))
     }
 }
 
-impl From<PageResponse> for FormFault {
+impl From<PageResponse> for FormRefusal {
     fn from(page: PageResponse) -> Self {
         Self::Page(page)
     }
 }
 
-impl From<Rejection> for FormFault {
+impl From<Rejection> for FormRefusal {
     fn from(rejection: Rejection) -> Self {
         Self::Rejected(rejection)
     }
@@ -48,13 +48,13 @@ impl From<Rejection> for FormFault {
 /// the form and the reason.
 pub(crate) async fn respond(
     form: &Form,
-    result: Result<PageResponse, FormFault>,
+    result: Result<PageResponse, FormRefusal>,
     show: impl AsyncFnOnce(Draft<'_>) -> PageResult,
 ) -> PageResult {
     match result {
         Ok(page) => Ok(page),
-        Err(FormFault::Page(page)) => Err(page),
-        Err(FormFault::Rejected(rejection)) => show(Draft::rejected(form, &rejection)).await,
+        Err(FormRefusal::Page(page)) => Err(page),
+        Err(FormRefusal::Rejected(rejection)) => show(Draft::rejected(form, &rejection)).await,
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
     policy::AddressPolicy,
     resolver::{NameResolver, ResolveFailure},
 };
-use crate::local_fault::LocalFault;
+use crate::local_error::LocalError;
 
 /// Connects to allowed addresses only.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ pub(crate) enum ConnectFailure {
     #[error("the name does not resolve")]
     Dns,
     #[error(transparent)]
-    Local(#[from] LocalFault),
+    Local(#[from] LocalError),
     #[error("no address accepted a TCP connection")]
     Tcp(#[source] io::Error),
     #[error("the TCP connection timed out")]
@@ -102,9 +102,9 @@ async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream,
 
 /// Chooses the failure to report if several addresses have failed: `earlier`, or the failure `error` of the latest
 /// address. A fault of this node takes precedence over a failure of the receiver, unless the [fault concerns one
-/// address only](LocalFault::is_of_one_address).
+/// address only](LocalError::is_of_one_address).
 fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure {
-    match (earlier, LocalFault::new(&error)) {
+    match (earlier, LocalError::new(&error)) {
         (Some(ConnectFailure::Local(fault)), _) if !fault.is_of_one_address() => fault.into(),
         (Some(earlier @ ConnectFailure::Tcp(_)), Some(fault)) if fault.is_of_one_address() => {
             earlier

@@ -27,7 +27,7 @@ use hickory_resolver::{
 };
 use sealpost_domain::with_causes;
 
-use crate::local_fault::LocalFault;
+use crate::local_error::LocalError;
 
 /// Resolves host names to IP addresses.
 pub(crate) trait NameResolver {
@@ -42,7 +42,7 @@ pub(crate) trait NameResolver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ResolveFailure {
     #[error(transparent)]
-    Local(LocalFault),
+    Local(LocalError),
     /// The host name has no address, or no name server responded in time.
     #[error("the name does not resolve")]
     Unresolved,
@@ -151,7 +151,7 @@ impl NameResolver for SystemResolver {
                 // The error of the resolver does not show whether this node failed to open a socket. Opens another
                 // socket to detect such a fault.
                 return Err(
-                    LocalFault::probe().map_or(ResolveFailure::Unresolved, ResolveFailure::Local)
+                    LocalError::probe().map_or(ResolveFailure::Unresolved, ResolveFailure::Local)
                 );
             }
             Ok(found)

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     circuit_breaker::HealthSign,
     http::{client::ClientFactory, sender_cache::SenderCache},
-    local_fault::Unsent,
+    local_error::Unsent,
     queue::{
         fair_queue::Slot,
         release_batch::{HeldDelivery, RELEASE_BATCH_MAX},

@@ -28,7 +28,7 @@ use url::Url;
 use super::{
     connector::{OpenFailure, TargetConnector, TargetTls},
     response::{printable, read_response},
-    response_framing::ResponseFault,
+    response_framing::ResponseError,
 };
 use crate::{
     address_guard::{
@@ -36,7 +36,7 @@ use crate::{
         connector::{ConnectFailure, GuardedConnector},
         resolver::NameResolver,
     },
-    local_fault::{LocalFault, Unsent},
+    local_error::{LocalError, Unsent},
     relay::{RelayHub, RelayTarget},
     retry::attempt_report::AttemptReport,
     settings::{KEEP_ALIVE, SENDERS_MAX},
@@ -153,7 +153,7 @@ impl TargetClient {
 
 impl HttpClient {
     /// Sends one request and reads the response. The timeout covers everything up to the end of the response head.
-    async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, LocalFault> {
+    async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, LocalError> {
         let mut request = self.pool.post(self.uri.clone());
         let headers: &mut HeaderMap = request.headers_mut();
         for (name, value) in signed.headers {
@@ -176,8 +176,8 @@ fn plain(mut url: Url) -> Option<Url> {
     Some(url)
 }
 
-fn classify(error: &SendRequestError) -> Result<AttemptReport, LocalFault> {
-    if let Some(fault) = local_fault(error) {
+fn classify(error: &SendRequestError) -> Result<AttemptReport, LocalError> {
+    if let Some(fault) = local_error(error) {
         return Err(fault);
     }
     Ok(match error {
@@ -201,16 +201,16 @@ fn classify(error: &SendRequestError) -> Result<AttemptReport, LocalFault> {
 
 /// Returns the fault of this node that caused a failed request. `None` if the receiver or the network may have caused
 /// it.
-fn local_fault(error: &SendRequestError) -> Option<LocalFault> {
+fn local_error(error: &SendRequestError) -> Option<LocalError> {
     match error {
         SendRequestError::Connect(ConnectError::Resolver(failure)) => {
             match failure.downcast_ref::<OpenFailure>()? {
                 OpenFailure::Connect(ConnectFailure::Local(fault)) => Some(*fault),
-                failure => LocalFault::new(failure),
+                failure => LocalError::new(failure),
             }
         }
         SendRequestError::Response(ParseError::Io(error)) | SendRequestError::Send(error) => {
-            LocalFault::new(error)
+            LocalError::new(error)
         }
         _ => None,
     }
@@ -220,8 +220,8 @@ fn local_fault(error: &SendRequestError) -> Option<LocalFault> {
 /// only after the handshake.
 fn classify_read(error: &io::Error) -> AttemptReport {
     let inner = error.get_ref();
-    let failure = match inner.and_then(|inner| inner.downcast_ref::<ResponseFault>()) {
-        Some(ResponseFault::TooLarge) => AttemptFailure::TooLarge,
+    let failure = match inner.and_then(|inner| inner.downcast_ref::<ResponseError>()) {
+        Some(ResponseError::TooLarge) => AttemptFailure::TooLarge,
         None if inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some() => {
             AttemptFailure::Tls
         }

@@ -6,7 +6,7 @@
 //! after a response without a length. For the rewritten response, this behaviour of awc is correct.
 
 mod chunked;
-mod fault;
+mod error;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use std::{io::Write as _, mem, str};
 use httparse::{EMPTY_HEADER, Header, ParserConfig, Response, Status};
 
 use self::chunked::{ChunkedBody, split_data};
-pub(crate) use self::fault::ResponseFault;
+pub(crate) use self::error::ResponseError;
 
 /// Reads the responses of one connection, one for each request.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl ResponseFraming {
         &mut self,
         mut input: &[u8],
         output: &mut Vec<u8>,
-    ) -> Result<(), ResponseFault> {
+    ) -> Result<(), ResponseError> {
         while !input.is_empty() && !self.has_ended() {
             match self.read_part(input, output) {
                 Ok(rest) => input = rest,
@@ -92,9 +92,9 @@ impl ResponseFraming {
     }
 
     /// Records that the receiver has closed the connection. Fails if the head of a response is missing or incomplete.
-    pub(super) fn end(&mut self) -> Result<(), ResponseFault> {
+    pub(super) fn end(&mut self) -> Result<(), ResponseError> {
         match mem::replace(&mut self.state, State::Ended) {
-            State::Head => Err(ResponseFault::Cut),
+            State::Head => Err(ResponseError::Cut),
             State::Body(_) | State::Idle | State::Ended => Ok(()),
         }
     }
@@ -104,7 +104,7 @@ impl ResponseFraming {
         &mut self,
         input: &'a [u8],
         output: &mut Vec<u8>,
-    ) -> Result<&'a [u8], ResponseFault> {
+    ) -> Result<&'a [u8], ResponseError> {
         let (rest, is_complete) = match &mut self.state {
             State::Head => return self.read_head(input, output),
             State::Body(Body::Chunked(body)) => body.read(input, output)?,
@@ -140,7 +140,7 @@ impl ResponseFraming {
         &mut self,
         input: &'a [u8],
         output: &mut Vec<u8>,
-    ) -> Result<&'a [u8], ResponseFault> {
+    ) -> Result<&'a [u8], ResponseError> {
         let is_skipped = |byte: &&u8| self.head.is_empty() && matches!(byte, b'\r' | b'\n');
         let skipped = input.iter().take_while(is_skipped).count();
         let (skipped, input) = input.split_at(skipped);
@@ -148,11 +148,11 @@ impl ResponseFraming {
         let (bytes, rest) = input.split_at(end.map_or(input.len(), |end| end + 1));
         self.heads_length += skipped.len() + bytes.len();
         if self.heads_length > HEADS_LENGTH_MAX {
-            return Err(ResponseFault::TooLarge);
+            return Err(ResponseError::TooLarge);
         }
         self.head.extend_from_slice(bytes);
         if !self.head.iter().zip(HTTP_1).all(|(byte, expected)| byte == expected) {
-            return Err(ResponseFault::NotHttp);
+            return Err(ResponseError::NotHttp);
         }
         if end.is_some() {
             let head = mem::take(&mut self.head);
@@ -180,7 +180,7 @@ impl ResponseFraming {
     ///
     /// Fails if the head is malformed or has too many fields, or if its status or `Content-Length` is not allowed. The
     /// status 101 is not allowed.
-    fn parse_head(&mut self, head: &[u8], output: &mut Vec<u8>) -> Result<(), ResponseFault> {
+    fn parse_head(&mut self, head: &[u8], output: &mut Vec<u8>) -> Result<(), ResponseError> {
         let mut fields = [EMPTY_HEADER; FIELDS_MAX];
         let mut response = Response::new(&mut fields);
         // A client must accept folded fields (RFC 9112, section 5.2), and spaces before a colon (section 5.1).
@@ -190,15 +190,15 @@ impl ResponseFraming {
             .parse_response(&mut response, head);
         let (status, minor) = match (parsed, response.code, response.version) {
             (Ok(Status::Complete(_)), Some(status), Some(minor)) => (status, minor),
-            (Err(httparse::Error::TooManyHeaders), ..) => return Err(ResponseFault::TooLarge),
-            (Err(error), ..) => return Err(ResponseFault::Malformed(error)),
-            (Ok(_), ..) => return Err(ResponseFault::Malformed(httparse::Error::NewLine)),
+            (Err(httparse::Error::TooManyHeaders), ..) => return Err(ResponseError::TooLarge),
+            (Err(error), ..) => return Err(ResponseError::Malformed(error)),
+            (Ok(_), ..) => return Err(ResponseError::Malformed(httparse::Error::NewLine)),
         };
         match status {
-            101 => return Err(ResponseFault::Switch),
+            101 => return Err(ResponseError::Switch),
             100..200 => return Ok(()),
             200..1000 => {}
-            _ => return Err(ResponseFault::Status(status)),
+            _ => return Err(ResponseError::Status(status)),
         }
         let (body, is_last) = body_of(status, minor, response.headers)?;
         self.is_last |= is_last;
@@ -212,7 +212,7 @@ impl ResponseFraming {
 }
 
 /// Returns how the body ends, and whether the connection must not be reused (RFC 9112, sections 6.3 and 9.3).
-fn body_of(status: u16, minor: u8, fields: &[Header<'_>]) -> Result<(Body, bool), ResponseFault> {
+fn body_of(status: u16, minor: u8, fields: &[Header<'_>]) -> Result<(Body, bool), ResponseError> {
     let has_option = |name: &str| {
         items(fields, "connection").any(|item| item.eq_ignore_ascii_case(name.as_bytes()))
     };
@@ -239,16 +239,16 @@ fn body_of(status: u16, minor: u8, fields: &[Header<'_>]) -> Result<(Body, bool)
 }
 
 /// Returns the length of the body. Fails if a value of `Content-Length` is invalid, or if several values differ.
-fn content_length(fields: &[Header<'_>]) -> Result<u64, ResponseFault> {
+fn content_length(fields: &[Header<'_>]) -> Result<u64, ResponseError> {
     let values =
         fields_named(fields, "content-length").flat_map(|value| value.split(|it| *it == b','));
     let mut lengths = values.map(|value| {
         let digits = value.trim_ascii();
         let text = str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit));
-        text.and_then(|text| text.parse().ok()).ok_or(ResponseFault::Length)
+        text.and_then(|text| text.parse().ok()).ok_or(ResponseError::Length)
     });
-    let first = lengths.next().unwrap_or(Err(ResponseFault::Length))?;
-    if lengths.all(|length| length == Ok(first)) { Ok(first) } else { Err(ResponseFault::Length) }
+    let first = lengths.next().unwrap_or(Err(ResponseError::Length))?;
+    if lengths.all(|length| length == Ok(first)) { Ok(first) } else { Err(ResponseError::Length) }
 }
 
 /// Writes a head with this status and these fields, each on one line. Replaces all fields about the body and the

@@ -11,7 +11,7 @@ use actix_rt::net::{ActixStream, Ready, TcpStream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream;
 
-use super::response_framing::{ResponseFault, ResponseFraming};
+use super::response_framing::{ResponseError, ResponseFraming};
 
 /// A connection for the HTTP client awc. Rewrites each final response to an unambiguous form.
 ///
@@ -27,7 +27,7 @@ pub struct ResponseStream {
     /// Number of bytes at the start of `output` that the client has already read.
     taken: usize,
     /// A fault in the bytes after `output`, returned when the client has read `output`.
-    fault: Option<ResponseFault>,
+    fault: Option<ResponseError>,
 }
 
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl AsyncRead for ResponseStream {
         while !this.take_output(buffer) {
             if let Some(fault) = this.fault.take() {
                 let kind = match fault {
-                    ResponseFault::Cut => io::ErrorKind::UnexpectedEof,
+                    ResponseError::Cut => io::ErrorKind::UnexpectedEof,
                     _ => io::ErrorKind::InvalidData,
                 };
                 return Poll::Ready(Err(io::Error::new(kind, fault)));

@@ -7,7 +7,7 @@ use sealpost_wallet::{Keyring, WalletError};
 
 use super::client::{ClientFactory, TargetClient};
 use crate::{
-    local_fault::Unsent,
+    local_error::Unsent,
     retry::attempt_report::AttemptReport,
     signing::{signed_request::SignedRequest, signing_keys::SigningKeys},
 };

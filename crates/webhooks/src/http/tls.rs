@@ -13,7 +13,7 @@ use rustls::{
 
 /// The reason why a text contains no usable certificate authorities.
 #[derive(Debug, thiserror::Error)]
-pub enum RootsFault {
+pub enum RootsError {
     /// At least one certificate in the text is damaged.
     #[error("a certificate in the text is damaged")]
     Damaged(#[source] rustls::Error),
@@ -26,13 +26,13 @@ pub enum RootsFault {
 }
 
 /// Reads the certificates of a PEM text for [`Settings::extra_roots`](crate::Settings::extra_roots).
-pub fn read_roots(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, RootsFault> {
+pub fn read_roots(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, RootsError> {
     let roots: Vec<_> = CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
-        .map_err(RootsFault::Unreadable)?;
+        .map_err(RootsError::Unreadable)?;
     let mut store = RootCertStore::empty();
-    roots.iter().cloned().try_for_each(|root| store.add(root)).map_err(RootsFault::Damaged)?;
-    if roots.is_empty() { Err(RootsFault::Empty) } else { Ok(roots) }
+    roots.iter().cloned().try_for_each(|root| store.add(root)).map_err(RootsError::Damaged)?;
+    if roots.is_empty() { Err(RootsError::Empty) } else { Ok(roots) }
 }
 
 /// Builds a TLS client configuration that trusts the public certificate authorities and `extra_roots`.

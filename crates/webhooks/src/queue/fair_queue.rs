@@ -82,7 +82,7 @@ impl FairQueue {
     }
 
     pub(crate) fn push(&mut self, id: WebhookId, account_id: AccountId, health: TargetHealth) {
-        self.classes.of(health).turns.push(account_id, id);
+        self.classes.class(health).turns.push(account_id, id);
     }
 
     /// Removes and returns the target that may start the next request. Returns `None` if no target waits or if the
@@ -95,7 +95,7 @@ impl FairQueue {
         CLASSES.iter().find_map(|_| {
             let health = CLASSES.get(self.next_class).copied().unwrap_or_default();
             self.next_class = (self.next_class + 1) % CLASSES.len();
-            let class = self.classes.of(health);
+            let class = self.classes.class(health);
             let (accounts, max) = (&self.accounts, self.account_max);
             let may_start = |id: &AccountId| has_room(accounts.get(id), health, max);
             if class.has_room() { class.turns.pop(may_start) } else { None }
@@ -110,7 +110,7 @@ impl FairQueue {
         account_id: AccountId,
         health: TargetHealth,
     ) -> Option<Slot> {
-        let class = self.classes.of(health);
+        let class = self.classes.class(health);
         if !class.has_room() || !has_room(self.accounts.get(&account_id), health, self.account_max)
         {
             class.turns.push(account_id, id);
@@ -124,7 +124,7 @@ impl FairQueue {
     }
 
     pub(crate) fn release(&mut self, slot: &Slot) {
-        let class = self.classes.of(slot.health);
+        let class = self.classes.class(slot.health);
         class.used = class.used.saturating_sub(1);
         let Some(of_account) = self.accounts.get_mut(&slot.account_id) else { return };
         let by_other = usize::from(slot.health != TargetHealth::Responsive);
@@ -142,7 +142,7 @@ impl ClassQueues {
         [responsive, slow, unresponsive, untried].iter().map(|class| class.used).sum()
     }
 
-    fn of(&mut self, health: TargetHealth) -> &mut ClassQueue {
+    fn class(&mut self, health: TargetHealth) -> &mut ClassQueue {
         match health {
             TargetHealth::Responsive => &mut self.responsive,
             TargetHealth::Slow => &mut self.slow,

@@ -9,7 +9,7 @@ use sealpost_domain::{AttemptFailure, WebhookId};
 use super::hub::RelayHub;
 use crate::{
     http::response::report,
-    local_fault::Unsent,
+    local_error::Unsent,
     retry::{attempt_report::AttemptReport, retry_after::RetryAfter},
     signing::signed_request::SignedRequest,
 };

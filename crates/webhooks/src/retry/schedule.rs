@@ -36,7 +36,7 @@ pub(super) fn with_jitter(pause: Duration, jitter: u32) -> Duration {
 
 /// The reason why a text is not a retry schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ScheduleFault {
+pub enum ScheduleError {
     /// The text has no pauses, or more than 32 pauses.
     #[error("name 1 to 32 pauses, separated by commas, such as 5s,5m,2h")]
     Count,
@@ -49,12 +49,12 @@ pub enum ScheduleFault {
 }
 
 impl FromStr for RetrySchedule {
-    type Err = ScheduleFault;
+    type Err = ScheduleError;
 
-    fn from_str(text: &str) -> Result<Self, ScheduleFault> {
+    fn from_str(text: &str) -> Result<Self, ScheduleError> {
         let pauses = || text.split(',').map(str::trim).filter(|pause| !pause.is_empty());
         if !(1..=PAUSES_MAX).contains(&pauses().count()) {
-            return Err(ScheduleFault::Count);
+            return Err(ScheduleError::Count);
         }
         let pauses_ms = pauses().map(parse_pause).collect::<Result<_, _>>()?;
         Ok(Self { pauses_ms })
@@ -81,17 +81,17 @@ impl fmt::Display for RetrySchedule {
     }
 }
 
-fn parse_pause(text: &str) -> Result<u64, ScheduleFault> {
+fn parse_pause(text: &str) -> Result<u64, ScheduleError> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let name = text.strip_prefix(digits).unwrap_or_default();
     let unit_ms = UNITS.iter().chain([&DAY]).find(|unit| unit.0 == name).map(|unit| unit.1);
     let (Some(unit_ms), Ok(count)) = (unit_ms, digits.parse::<u64>()) else {
-        return Err(ScheduleFault::Pause(text.to_owned()));
+        return Err(ScheduleError::Pause(text.to_owned()));
     };
     count
         .checked_mul(unit_ms)
         .filter(|pause_ms| (1..=PAUSE_MS_MAX).contains(pause_ms))
-        .ok_or_else(|| ScheduleFault::Span(text.to_owned()))
+        .ok_or_else(|| ScheduleError::Span(text.to_owned()))
 }
 
 /// The units of a pause and their milliseconds, smallest first.

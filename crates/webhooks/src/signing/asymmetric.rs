@@ -7,7 +7,7 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use sealpost_domain::{Timestamp, ports::EventSigner};
 
 use super::{
-    verification::{SignedHeaders, VerifyFault, content, verify_version},
+    verification::{SignedHeaders, VerifyError, content, verify_version},
     verifying_key::VerifyingKey,
 };
 
@@ -31,7 +31,7 @@ pub fn verify_asymmetric(
     headers: &SignedHeaders<'_>,
     body: &[u8],
     now: Timestamp,
-) -> Result<(), VerifyFault> {
+) -> Result<(), VerifyError> {
     let key = UnparsedPublicKey::new(&ED25519, key.as_bytes());
     verify_version(VERSION, headers, body, now, |content, signature| {
         key.verify(content, signature).is_ok()
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use crate::tests::fixture::Signer;
 
-    fn verify(signature: &str, body: &[u8]) -> Result<(), VerifyFault> {
+    fn verify(signature: &str, body: &[u8]) -> Result<(), VerifyError> {
         let headers = SignedHeaders { id: "msg_1", timestamp: "1000000", signature };
         let key = Signer::new(&[7; 32]).key();
         verify_asymmetric(&key, &headers, body, Timestamp::from_millis(1_000_000_000))
@@ -74,7 +74,7 @@ mod tests {
         let now = Timestamp::from_millis(1_614_265_330_000);
         assert_eq!(verify_asymmetric(&signer.key(), &headers, body, now), Ok(()));
         let other = Signer::new(&[7; 32]).key();
-        assert_eq!(verify_asymmetric(&other, &headers, body, now), Err(VerifyFault::NoMatch));
+        assert_eq!(verify_asymmetric(&other, &headers, body, now), Err(VerifyError::NoMatch));
     }
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
         let list = format!("v1,AAAA v1a,AAAA junk {right}");
         assert_eq!(verify(&list, b"{}"), Ok(()));
         for without in [list.replace(&right, ""), right.replace("v1a,", "v1,")] {
-            assert_eq!(verify(&without, b"{}"), Err(VerifyFault::NoMatch));
+            assert_eq!(verify(&without, b"{}"), Err(VerifyError::NoMatch));
         }
     }
 
@@ -98,7 +98,7 @@ mod tests {
             let mut altered = body.clone();
             altered[place.index(body.len())] ^= 1 << bit;
             prop_assert_eq!(verify(&signature, &body), Ok(()));
-            prop_assert_eq!(verify(&signature, &altered), Err(VerifyFault::NoMatch));
+            prop_assert_eq!(verify(&signature, &altered), Err(VerifyError::NoMatch));
         }
     }
 }

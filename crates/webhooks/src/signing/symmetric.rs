@@ -5,7 +5,7 @@ use ring::hmac;
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 
-use super::verification::{SignedHeaders, VerifyFault, content, verify_version};
+use super::verification::{SignedHeaders, VerifyError, content, verify_version};
 
 /// Signs a request. Returns one entry of `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over
 /// `{webhook_id}.{timestamp_s}.{body}`. `webhook_id` is the value of the header `webhook-id`.
@@ -20,7 +20,7 @@ pub fn verify(
     headers: &SignedHeaders<'_>,
     body: &[u8],
     now: Timestamp,
-) -> Result<(), VerifyFault> {
+) -> Result<(), VerifyError> {
     let key = mac_key(secret);
     verify_version(VERSION, headers, body, now, |content, mac| {
         hmac::verify(&key, content, mac).is_ok()
@@ -70,7 +70,7 @@ mod tests {
         timestamp: &str,
         body: &[u8],
         now_s: i64,
-    ) -> Result<(), VerifyFault> {
+    ) -> Result<(), VerifyError> {
         let headers = SignedHeaders { id: "msg_1", timestamp, signature };
         verify(&secret(), &headers, body, Timestamp::from_millis(now_s * 1000))
     }
@@ -93,15 +93,15 @@ mod tests {
         for (now_s, verdict) in [
             (1_000_300, Ok(())),
             (999_700, Ok(())),
-            (1_000_301, Err(VerifyFault::Stale)),
-            (999_699, Err(VerifyFault::Stale)),
+            (1_000_301, Err(VerifyError::Stale)),
+            (999_699, Err(VerifyError::Stale)),
         ] {
             assert_eq!(verify_at(&signature, "1000000", b"{}", now_s), verdict, "{now_s}");
         }
         for timestamp in ["", "now", "1000000.5", "99999999999999999999"] {
             assert_eq!(
                 verify_at(&signature, timestamp, b"{}", 1_000_000),
-                Err(VerifyFault::TimestampUnreadable)
+                Err(VerifyError::TimestampUnreadable)
             );
         }
     }
@@ -148,7 +148,7 @@ mod tests {
             prop_assert_eq!(verify_at(&signature, "1000000", &body, 1_000_000), Ok(()));
             prop_assert_eq!(
                 verify_at(&signature, "1000000", &altered, 1_000_000),
-                Err(VerifyFault::NoMatch)
+                Err(VerifyError::NoMatch)
             );
         }
     }

@@ -16,7 +16,7 @@ pub struct SignedHeaders<'a> {
 
 /// The reason why a request is not authentic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum VerifyFault {
+pub enum VerifyError {
     /// No entry of the header is a signature by the given key over the id, timestamp and body of the request.
     #[error("no signature matches")]
     NoMatch,
@@ -47,12 +47,12 @@ pub(super) fn verify_version(
     body: &[u8],
     now: Timestamp,
     is_valid: impl Fn(&[u8], &[u8]) -> bool,
-) -> Result<(), VerifyFault> {
+) -> Result<(), VerifyError> {
     let Ok(timestamp_s) = headers.timestamp.parse::<i64>() else {
-        return Err(VerifyFault::TimestampUnreadable);
+        return Err(VerifyError::TimestampUnreadable);
     };
     if now.as_seconds().abs_diff(timestamp_s) > TOLERANCE_S {
-        return Err(VerifyFault::Stale);
+        return Err(VerifyError::Stale);
     }
     let content = signed_content(headers, body);
     let matches = |entry: &str| {
@@ -60,7 +60,7 @@ pub(super) fn verify_version(
         let signature = text.and_then(|text| STANDARD.decode(text).ok());
         signature.is_some_and(|signature| is_valid(&content, &signature))
     };
-    if headers.signature.split(' ').any(matches) { Ok(()) } else { Err(VerifyFault::NoMatch) }
+    if headers.signature.split(' ').any(matches) { Ok(()) } else { Err(VerifyError::NoMatch) }
 }
 
 /// Maximum difference between the timestamp and the clock, as in the reference libraries of Standard Webhooks.

@@ -15,7 +15,7 @@ pub struct VerifyingKey([u8; LEN]);
 /// this error too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a verifying key is whpk_ and the base64 of an Ed25519 public key of 32 bytes")]
-pub struct VerifyingKeyFault;
+pub struct VerifyingKeyError;
 
 impl VerifyingKey {
     /// Prefix of the text form.
@@ -25,16 +25,16 @@ impl VerifyingKey {
     ///
     /// Rejects non-canonical encodings and keys of small order. One signature of a small-order key matches many
     /// messages.
-    pub fn from_bytes(bytes: [u8; LEN]) -> Result<Self, VerifyingKeyFault> {
+    pub fn from_bytes(bytes: [u8; LEN]) -> Result<Self, VerifyingKeyError> {
         let mut multicodec = MULTICODEC.to_vec();
         multicodec.extend_from_slice(&bytes);
         Self::from_multibase(&format!("z{}", bs58::encode(multicodec).into_string()))
     }
 
     /// Parses a public key in multibase form, such as `z6Mk…`. A Multikey in a DID document contains this form.
-    pub fn from_multibase(text: &str) -> Result<Self, VerifyingKeyFault> {
+    pub fn from_multibase(text: &str) -> Result<Self, VerifyingKeyError> {
         let key = public_key_of(&Did::new(format!("did:key:{text}")));
-        key.map(Self).map_err(|_no_key| VerifyingKeyFault)
+        key.map(Self).map_err(|_no_key| VerifyingKeyError)
     }
 
     pub(super) fn as_bytes(&self) -> &[u8; LEN] {
@@ -43,12 +43,12 @@ impl VerifyingKey {
 }
 
 impl FromStr for VerifyingKey {
-    type Err = VerifyingKeyFault;
+    type Err = VerifyingKeyError;
 
-    fn from_str(text: &str) -> Result<Self, VerifyingKeyFault> {
+    fn from_str(text: &str) -> Result<Self, VerifyingKeyError> {
         let decoded = text.strip_prefix(Self::PREFIX).and_then(|body| STANDARD.decode(body).ok());
         let bytes = decoded.and_then(|bytes| bytes.try_into().ok());
-        bytes.ok_or(VerifyingKeyFault).and_then(Self::from_bytes)
+        bytes.ok_or(VerifyingKeyError).and_then(Self::from_bytes)
     }
 }
 
@@ -85,10 +85,10 @@ mod tests {
         let of = |bytes: &[u8]| format!("whpk_{}", STANDARD.encode(bytes));
         let unpadded = of(&[7; 32]).trim_end_matches('=').to_owned();
         for text in ["", "whpk_", "whpk_%", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"] {
-            assert_eq!(text.parse::<VerifyingKey>(), Err(VerifyingKeyFault), "{text}");
+            assert_eq!(text.parse::<VerifyingKey>(), Err(VerifyingKeyError), "{text}");
         }
         for text in [of(&[1; 31]), of(&[1; 33]), of(&neutral), unpadded] {
-            assert_eq!(text.parse::<VerifyingKey>(), Err(VerifyingKeyFault), "{text}");
+            assert_eq!(text.parse::<VerifyingKey>(), Err(VerifyingKeyError), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::{
     address_guard::resolver::{NameResolver, ResolveFailure},
-    local_fault::LocalFault,
+    local_error::LocalError,
 };
 
 pub(crate) fn fixed() -> Rc<dyn NameResolver> {
@@ -57,7 +57,7 @@ impl NameResolver for ExhaustedResolver {
         let left = self.failures_left.get();
         self.failures_left.set(left.saturating_sub(1));
         let error = io::Error::from_raw_os_error(Errno::MFILE.raw_os_error());
-        let result = match LocalFault::new(&error) {
+        let result = match LocalError::new(&error) {
             Some(fault) if left > 0 => Err(ResolveFailure::Local(fault)),
             _ => Ok(vec!["127.0.0.1".parse().unwrap()]),
         };

@@ -27,7 +27,8 @@ impl KeyFile {
         };
         // Resolves a symbolic link, so that the rotation replaces the target and keeps the link.
         let path = fs::canonicalize(path).map_err(cannot)?;
-        let lock = regular_file::try_lock(&with_suffix(&path, ".lock")).map_err(NodeError::of)?;
+        let lock =
+            regular_file::try_lock(&with_suffix(&path, ".lock")).map_err(NodeError::caused_by)?;
         let busy = || NodeError::new("another rotation is running: wait until it ends");
         Ok(Self { path, _lock: lock.ok_or_else(busy)? })
     }

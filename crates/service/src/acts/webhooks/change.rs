@@ -185,7 +185,7 @@ impl Webhooks {
             tx.update_webhook(&webhook)?;
             // Failures of the old URL, and the time of the pause without attempts, must not disable the webhook.
             if webhook.url != before.url || (before.paused && !webhook.paused) {
-                tx.forget_failures(&id)?;
+                tx.reset_failures(&id)?;
             }
             request.record(tx, ActivityKind::WebhookUpdated, format!("{id} of {key}"))?;
             self.view(tx, key, &webhook_id)

@@ -99,7 +99,7 @@ impl Webhooks {
             let id = request.write(|tx| {
                 let webhook = find_active(tx, key, &webhook_id)?;
                 let Ok(event_id) = event_id.parse::<EventId>() else {
-                    return Err(Refusal::of_id(&event_id, Refusal::EnvelopeNotFound).into());
+                    return Err(Refusal::for_id(&event_id, Refusal::EnvelopeNotFound).into());
                 };
                 if event_id.timestamp() < core.kept_since(now) {
                     return Err(Refusal::EnvelopeNotFound.into());

@@ -205,7 +205,7 @@ fn a_transaction_that_shows_a_key_in_another_state_ends_both_sides() {
         let recipient = recipient.map(key);
         let event = match (&verdict, &recipient) {
             (Verdict::Refused(refusal), recipient) => {
-                CacheEvent::of_refusal(&caller, recipient.as_ref(), refusal)
+                CacheEvent::from_refusal(&caller, recipient.as_ref(), refusal)
             }
             (Verdict::Stale, Some(key)) => Some(CacheEvent::RecipientStale { key, handle: None }),
             _ => None,

@@ -13,7 +13,7 @@ use sealpost_domain::Timestamp;
 
 use super::{BOUNCED_MAX, DELETE_QUEUED, EndedEnvelopes, EndedRow, IS_UNDELIVERED, bounce};
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     query::{any_of::any_of, statement::Statement},
     rows::columns,
     schema::{deliveries as d, envelopes as e, waiting_envelopes as w},
@@ -27,7 +27,7 @@ pub(super) fn purge(
     (from, below): (&str, &str),
     now: Timestamp,
     limit: i64,
-) -> Result<usize, Fault> {
+) -> Result<usize, QueryError> {
     let portion = first_portion(conn, (from, below), limit)?;
     let purged = match conn {
         AnyConnection::Postgres(pg) => {
@@ -51,7 +51,7 @@ fn senders_of(
     conn: &mut PgConnection,
     (from, below): (&str, &str),
     limit: i64,
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     Ok(Statement::<_, Text>::query(
         "/* single_rows.senders */ SELECT DISTINCT sender FROM (
              SELECT sender FROM envelopes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?
@@ -77,7 +77,7 @@ fn first_portion(
     conn: &mut AnyConnection,
     (from, below): (&str, &str),
     limit: i64,
-) -> Result<ExpiredPortion, Fault> {
+) -> Result<ExpiredPortion, QueryError> {
     let old = e::table.filter(e::id.ge(from)).filter(e::id.lt(below)).order(e::id).select(e::id);
     let first = old.first::<String>(conn).optional()?;
     let Some(first) = first else {
@@ -120,7 +120,7 @@ fn purge_postgres(
     (from, below): (&str, &str),
     locked_senders: &[String],
     limit: i64,
-) -> Result<EndedEnvelopes, Fault> {
+) -> Result<EndedEnvelopes, QueryError> {
     // Uses arrays instead of joins, because PostgreSQL may execute a join by scanning whole tables.
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
@@ -143,7 +143,7 @@ fn purge_postgres(
 
 /// Deletes the envelopes with ids below `below`, with their rows in `deliveries` and `waiting_envelopes`. Deletes by a
 /// range of ids, because one range costs much less than a list of ids.
-fn purge_sqlite(conn: &mut SqliteConnection, below: &str) -> Result<EndedEnvelopes, Fault> {
+fn purge_sqlite(conn: &mut SqliteConnection, below: &str) -> Result<EndedEnvelopes, QueryError> {
     let mut queued: BTreeSet<String> = d::table
         .filter(d::event_id.lt(below))
         .select(d::event_id)

@@ -19,7 +19,7 @@ use sealpost_domain::Timestamp;
 
 use super::{BOUNCED_MAX, DELETE_QUEUED, EndedEnvelopes, EndedRow, IS_UNDELIVERED, bounce};
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     housekeeping::partitions::{self, ENVELOPES, first_id},
     query::statement::Statement,
     schema::partitions as p,
@@ -37,7 +37,7 @@ pub(super) fn release(
     upper: Timestamp,
     now: Timestamp,
     limit: i64,
-) -> Result<bool, Fault> {
+) -> Result<bool, QueryError> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     let below = first_id(upper);
     // Subtracts the bytes first, in separate transactions. A revocation locks the usage rows of a key (its counters)
@@ -61,7 +61,7 @@ fn next_bytes(
     upper: Timestamp,
     below: &str,
     limit: i64,
-) -> Result<Option<Vec<(String, i64)>>, Fault> {
+) -> Result<Option<Vec<(String, i64)>>, QueryError> {
     let of_upper = p::parent.eq(ENVELOPES.name).and(p::upper_bound.eq(upper.as_millis()));
     let partition = p::table.filter(of_upper);
     let after: String = partition.select(p::released_to).first(conn)?;
@@ -87,7 +87,7 @@ pub(crate) fn end_deliveries(
     conn: &mut PgConnection,
     below: &str,
     limit: i64,
-) -> Result<EndedEnvelopes, Fault> {
+) -> Result<EndedEnvelopes, QueryError> {
     // `free` reads each row again after its lock. Without the lock, an envelope that is opened at the same time would
     // still count as unopened.
     static TEXT: LazyLock<String> = LazyLock::new(|| {
@@ -113,7 +113,10 @@ pub(crate) fn end_deliveries(
 
 /// Drops the partitions of envelopes before `upper`, if all their envelopes are counted in the daily counts of their
 /// API keys, and [released](release). Returns true if the partitions were dropped.
-pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
+pub(super) fn drop_released(
+    conn: &mut AnyConnection,
+    upper: Timestamp,
+) -> Result<bool, QueryError> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {
         let below = first_id(upper);
@@ -129,7 +132,7 @@ pub(super) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
 
 /// Deletes up to `limit` deliveries of envelopes that no longer exist, and returns their number. Such a delivery is
 /// stored if a client requests another delivery of an envelope while the partition of this envelope is dropped.
-fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
+fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, QueryError> {
     Ok(Statement::command(
         "/* whole_partitions.delete_orphans */ DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
              SELECT d.ctid FROM deliveries AS d

@@ -14,7 +14,7 @@ use sealpost_domain::{ApiKeyId, IdempotencyKey, ports::FactsQuery};
 
 use super::{BatchRows, FactRows};
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::{
         row_address::{RowAddress, Tid},
         row_types::{self, SelectedRow, StoredRow},
@@ -39,7 +39,7 @@ pub(super) fn lock_facts(
     conn: &mut PgConnection,
     query: &FactsQuery,
     keys: &[ApiKeyId],
-) -> Result<FactRows, Fault> {
+) -> Result<FactRows, QueryError> {
     type Records<R> = Array<Record<R>>;
     type Row = (
         Records<(Record<usage::SqlType>, Tid)>,
@@ -72,7 +72,7 @@ pub(super) fn lock_facts(
 }
 
 /// Stores envelopes and deliveries, and updates usage, in one statement.
-pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
+pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), QueryError> {
     let BatchRows { envelopes, deliveries, usage, addresses, added_bytes, leaves } = rows;
     let statement = if envelopes.is_empty() && deliveries.is_empty() {
         Statement::command(&SET_USAGE)
@@ -82,7 +82,7 @@ pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Resu
     };
     let statement = UsageRow::bind_arrays(usage, statement.bind_array::<Tid, _>(addresses.iter()));
     let updated = statement.bind_array::<BigInt, _>(added_bytes.iter()).execute(conn)?;
-    if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
+    if updated == usage.len() { Ok(()) } else { Err(QueryError::Corrupt("usage")) }
 }
 
 static SET_USAGE: LazyLock<String> = LazyLock::new(|| {
@@ -108,7 +108,7 @@ static STORE_BATCH: LazyLock<String> = LazyLock::new(|| {
 pub(super) fn find_idempotent_sends(
     conn: &mut PgConnection,
     keys: &[(ApiKeyId, IdempotencyKey)],
-) -> Result<Vec<IdempotentSendRow>, Fault> {
+) -> Result<Vec<IdempotentSendRow>, QueryError> {
     type Row = (
         Text,
         Text,
@@ -140,7 +140,7 @@ pub(super) fn delete_stale_idempotency_keys(
     conn: &mut PgConnection,
     rows: &[IdempotencyRow<'_>],
     expiries: &[i64],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     Statement::command(
         "/* send.delete_stale_idempotency_keys */ DELETE FROM idempotency_keys AS k
          USING unnest(?, ?, ?) AS n (api_key_id, idempotency_key, expired_before)
@@ -158,7 +158,10 @@ pub(super) fn delete_stale_idempotency_keys(
     Ok(())
 }
 
-pub(super) fn insert_contacts(conn: &mut PgConnection, rows: &[ContactRow]) -> Result<(), Fault> {
+pub(super) fn insert_contacts(
+    conn: &mut PgConnection,
+    rows: &[ContactRow],
+) -> Result<(), QueryError> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         row_types::insert_all::<ContactRow>()
             + " ON CONFLICT (api_key_id, contact) DO UPDATE SET sent_at = excluded.sent_at
@@ -172,7 +175,7 @@ pub(super) fn find_contacts(
     conn: &mut PgConnection,
     pairs: &[(ApiKeyId, ApiKeyId)],
     since: i64,
-) -> Result<Vec<(String, String)>, Fault> {
+) -> Result<Vec<(String, String)>, QueryError> {
     Ok(Statement::<_, (Text, Text)>::query(
         "/* send.find_contacts */ SELECT c.api_key_id, c.contact FROM unnest(?, ?) AS n (api_key_id, contact)
          JOIN contacts AS c ON c.api_key_id = ANY (ARRAY[n.api_key_id]) AND c.contact = n.contact
@@ -186,7 +189,7 @@ pub(super) fn find_contacts(
 
 /// Adds messages above the monthly allowance to the stored counts. First sums up the messages of each key and month,
 /// because one statement can update each row only once. The usage rows of the keys must be locked.
-pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Result<(), Fault> {
+pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Result<(), QueryError> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let next = usage_rows::NEXT_GENERATION;
         format!(

@@ -13,7 +13,7 @@ use sealpost_domain::{ApiKeyId, GovernanceStatus, IdempotencyKey, TokenHash, por
 
 use super::{BatchRows, FactRows};
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::{
         any_of::{any_of, any_token},
         row_types::{self, SelectedRow, StoredRow, columns_of},
@@ -39,7 +39,7 @@ pub(super) fn lock_facts(
     conn: &mut SqliteConnection,
     query: &FactsQuery,
     keys: &[ApiKeyId],
-) -> Result<FactRows, Fault> {
+) -> Result<FactRows, QueryError> {
     let callers = columns::texts(&query.callers);
     let texts = columns::texts(keys);
     Ok(FactRows {
@@ -106,7 +106,10 @@ fn read_decisions(
 const IS_GOVERNED: &str =
     "/* send.is_governed */ SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 
-pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
+pub(super) fn store_batch(
+    conn: &mut SqliteConnection,
+    rows: &BatchRows<'_>,
+) -> Result<(), QueryError> {
     for row in &rows.envelopes {
         diesel::insert_into(e::table).values(row).execute(conn)?;
     }
@@ -130,18 +133,18 @@ fn update_usage(
     conn: &mut SqliteConnection,
     row: &UsageRow,
     added_bytes: i64,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     static TEXT: LazyLock<String> =
         LazyLock::new(|| row_types::update_one_and_add::<UsageRow>("stored_bytes"));
     let statement = Statement::command(&TEXT).bind::<BigInt, _>(added_bytes);
     let updated = row.bind_key_last(statement).execute(conn)?;
-    if updated == 1 { Ok(()) } else { Err(Fault::Corrupt("usage")) }
+    if updated == 1 { Ok(()) } else { Err(QueryError::Corrupt("usage")) }
 }
 
 pub(super) fn find_idempotent_sends(
     conn: &mut SqliteConnection,
     keys: &[(ApiKeyId, IdempotencyKey)],
-) -> Result<Vec<IdempotentSendRow>, Fault> {
+) -> Result<Vec<IdempotentSendRow>, QueryError> {
     type Record = (String, String, Vec<u8>, String, i64, Option<String>, Option<String>);
     let mut found = Vec::new();
     for (caller, key) in keys {
@@ -166,7 +169,7 @@ pub(super) fn delete_stale_idempotency_keys(
     conn: &mut SqliteConnection,
     rows: &[IdempotencyRow<'_>],
     expiries: &[i64],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for (row, expired_before) in rows.iter().zip(expiries) {
         let envelope = e::table.filter(e::id.eq(k::envelope_id));
         let stale = k::table.find((&row.api_key_id, row.idempotency_key)).filter(
@@ -180,7 +183,7 @@ pub(super) fn delete_stale_idempotency_keys(
 pub(super) fn insert_contacts(
     conn: &mut SqliteConnection,
     rows: &[ContactRow],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for row in rows {
         Statement::command(
             "/* send.insert_contacts */ INSERT INTO contacts (api_key_id, contact, sent_at) VALUES (?, ?, ?)
@@ -199,7 +202,7 @@ pub(super) fn find_contacts(
     conn: &mut SqliteConnection,
     pairs: &[(ApiKeyId, ApiKeyId)],
     since: i64,
-) -> Result<Vec<(String, String)>, Fault> {
+) -> Result<Vec<(String, String)>, QueryError> {
     let mut found = Vec::new();
     for (key, contact) in pairs {
         let contact = c::table.find((key.to_string(), contact.to_string()));
@@ -209,7 +212,10 @@ pub(super) fn find_contacts(
     Ok(found)
 }
 
-pub(super) fn add_overages(conn: &mut SqliteConnection, rows: &[OverageRow]) -> Result<(), Fault> {
+pub(super) fn add_overages(
+    conn: &mut SqliteConnection,
+    rows: &[OverageRow],
+) -> Result<(), QueryError> {
     for row in rows {
         diesel::insert_into(o::table)
             .values(row)

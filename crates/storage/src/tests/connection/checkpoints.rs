@@ -10,7 +10,7 @@ use crate::{
     connection::{
         AnyConnection,
         checkpointer::{LOG_PAGES_LONG, LogState, checkpoint},
-        fault::Fault,
+        query_error::QueryError,
     },
     tests::fixture::{Fixture, eventually, sqlite},
 };
@@ -27,7 +27,7 @@ fn log_file(db: &Fixture) -> PathBuf {
 
 /// Writes about `pages` pages in one transaction.
 fn write(db: &Fixture, pages: u32) {
-    let insert = |conn: &mut AnyConnection| -> Result<(), Fault> {
+    let insert = |conn: &mut AnyConnection| -> Result<(), QueryError> {
         Ok(conn.batch_execute(&format!(
             "INSERT INTO filler WITH RECURSIVE n (n) AS (
                  SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {pages}

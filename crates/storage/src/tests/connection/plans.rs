@@ -13,7 +13,7 @@ use diesel::{
 use sealpost_domain::{ApiKeyId, LeaseToken};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     query::row_types::insert_missing,
     queue::{claim_cursor::ClaimCursor, claims, receipts, relays, statements as queue},
     rows::idempotency::IdempotencyRow,
@@ -142,7 +142,7 @@ fn first_column(conn: &mut PgConnection, index: &str) -> String {
     first.sql("::regclass, 1, true)").get_result(conn).unwrap()
 }
 
-fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
+fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), QueryError> {
     let (now, due, full) = (at(0), 0..=1, ["wh".to_owned()]);
     queue::end_leases(conn, &due, 1)?;
     queue::oldest_due(conn, &due, 1, &[])?;
@@ -169,7 +169,7 @@ fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     queue::expedite(conn, &[])
 }
 
-fn prepare_send_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
+fn prepare_send_statements(conn: &mut AnyConnection) -> Result<(), QueryError> {
     let (envelopes, deliveries) = (Vec::new(), Vec::new());
     let rows = BatchRows {
         envelopes,

@@ -18,7 +18,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, query_error::QueryError},
     housekeeping::partitions::{self, ENVELOPES},
     tests::fixture::{
         FAILING_MAX, Fixture, at, claim_of, delivery, envelope, fresh, postgres, result_of,
@@ -291,7 +291,7 @@ fn a_locked_table_is_free_again_after_a_slow_statement() {
         pg.batch_execute("SELECT pg_sleep(20)")?;
         Ok(true)
     });
-    assert!(matches!(dropped, Err(Fault::Driver(_))), "{dropped:?}");
+    assert!(matches!(dropped, Err(QueryError::Driver(_))), "{dropped:?}");
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     assert_eq!(partitions_of(&db, "envelopes"), 3);
 }

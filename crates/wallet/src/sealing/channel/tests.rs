@@ -30,20 +30,21 @@ fn draft() -> EnvelopeDraft {
 
 /// Begins a channel from identity 1 to identity 2 with fixed randomness.
 fn begun(randomness: u8) -> (ChannelSender, Channel) {
-    let key = Identity::of(2).sealing_public_key(Suite::Channel, 3).unwrap();
+    let key = Identity::from_byte(2).sealing_public_key(Suite::Channel, 3).unwrap();
     let mut entropy = Entropy::new([randomness; 64]);
-    ChannelSender::begin_with(&channel_draft(), 100, &Identity::of(1), &key, &mut entropy).unwrap()
+    ChannelSender::begin_with(&channel_draft(), 100, &Identity::from_byte(1), &key, &mut entropy)
+        .unwrap()
 }
 
 fn accepted(channel: &Channel) -> Result<ChannelReceiver, WalletError> {
-    ChannelReceiver::accept(channel, &Identity::of(2), &Identity::of(1).did())
+    ChannelReceiver::accept(channel, &Identity::from_byte(2), &Identity::from_byte(1).did())
 }
 
 /// Signs a changed envelope again, as a dishonest sender could: hash, size and signature match the new content.
 fn signed_again(binding: &ChannelBinding, mut envelope: Envelope) -> Envelope {
     let (draft, suite) = (EnvelopeDraft::new(&envelope.meta), envelope.meta.suite);
     let sealed = std::mem::take(&mut envelope.sealed);
-    draft.sign(suite, sealed, &binding.associated_data(&draft), &Identity::of(1)).unwrap()
+    draft.sign(suite, sealed, &binding.associated_data(&draft), &Identity::from_byte(1)).unwrap()
 }
 
 /// Signs a changed channel again with the sender's key, as a dishonest sender could.
@@ -51,7 +52,7 @@ fn signed_as_it_is(mut channel: Channel) -> Channel {
     let Channel { id, sender, recipient, sealing_version, .. } = channel;
     let draft = ChannelDraft { id, sender, recipient };
     let binding = ChannelBinding::new(&draft, sealing_version, &channel.encapsulation);
-    channel.signature = Identity::of(1).sign(&binding.statement()).unwrap();
+    channel.signature = Identity::from_byte(1).sign(&binding.statement()).unwrap();
     channel
 }
 
@@ -72,7 +73,7 @@ fn a_channel_with_fixed_randomness_never_changes() {
     assert_eq!(digest(&channel.signature), CHANNEL_SIGNATURE);
     let receiver = accepted(&channel).unwrap();
     for (sealed, signature) in PINNED {
-        let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+        let envelope = sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
         assert_eq!(hex::encode(&envelope.sealed), sealed);
         assert_eq!(digest(&envelope.signature), signature);
         assert_eq!(*receiver.open(&envelope).unwrap(), MESSAGE);
@@ -90,7 +91,7 @@ fn an_envelope_with_context_in_a_channel_never_changes() {
         message_type: MessageType::parse("text/plain").ok(),
     };
     let draft = EnvelopeDraft { context, ..draft() };
-    let envelope = sender.seal(&draft, MESSAGE, &Identity::of(1)).unwrap();
+    let envelope = sender.seal(&draft, MESSAGE, &Identity::from_byte(1)).unwrap();
     assert_eq!(hex::encode(&envelope.sealed), PINNED_WITH_CONTEXT.0);
     assert_eq!(hex::encode(Sha256::digest(envelope.signature)), PINNED_WITH_CONTEXT.1);
     assert_eq!(*accepted(&channel).unwrap().open(&envelope).unwrap(), MESSAGE);
@@ -100,7 +101,7 @@ fn an_envelope_with_context_in_a_channel_never_changes() {
 fn the_cipher_authenticates_every_bit_after_a_new_signature() {
     let (sender, channel) = begun(9);
     let receiver = accepted(&channel).unwrap();
-    let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let envelope = sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
     assert!(!is_refused(&receiver, &signed_again(&receiver.binding, envelope.clone())));
     for bit in 0..envelope.sealed.len() * 8 {
         let mut changed = envelope.clone();
@@ -127,7 +128,7 @@ fn the_cipher_authenticates_metadata_after_a_new_signature() {
         |it| it.meta.context.thread = ThreadId::parse("order:7").ok(),
     ];
     for edit in edits {
-        let mut changed = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+        let mut changed = sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
         edit(&mut changed);
         assert!(is_refused(&receiver, &signed_again(&receiver.binding, changed)));
     }
@@ -139,10 +140,10 @@ fn the_cipher_authenticates_metadata_after_a_new_signature() {
 fn the_secret_alone_cannot_forge_the_sender() {
     let (sender, channel) = begun(9);
     let receiver = accepted(&channel).unwrap();
-    let forged = sender.seal(&draft(), b"I owe you.", &Identity::of(2)).unwrap();
+    let forged = sender.seal(&draft(), b"I owe you.", &Identity::from_byte(2)).unwrap();
     assert!(is_refused(&receiver, &forged));
     let mut borrowed = forged;
-    let genuine = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let genuine = sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
     borrowed.signature = genuine.signature;
     assert!(is_refused(&receiver, &borrowed));
 }
@@ -155,11 +156,11 @@ fn an_envelope_opens_only_under_its_own_encapsulation() {
     let (other_sender, other) = begun(8);
     assert_eq!(channel.id, other.id);
     let (receiver, exchanged) = (accepted(&channel).unwrap(), accepted(&other).unwrap());
-    let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let envelope = sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
     assert!(!is_refused(&receiver, &envelope));
     assert!(is_refused(&exchanged, &envelope));
     assert!(is_refused(&exchanged, &signed_again(&exchanged.binding, envelope)));
-    let envelope = other_sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let envelope = other_sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
     assert!(is_refused(&receiver, &signed_again(&receiver.binding, envelope)));
 }
 
@@ -169,7 +170,7 @@ fn an_envelope_opens_only_under_its_own_encapsulation() {
 fn signature_and_cipher_both_authenticate_the_digest() {
     let (sender, channel) = begun(9);
     let mut receiver = accepted(&channel).unwrap();
-    let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let envelope = sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
     let right = ChannelBinding::new(&channel_draft(), 3, &channel.encapsulation);
     receiver.binding = ChannelBinding::new(&channel_draft(), 3, &begun(8).1.encapsulation);
     assert!(is_refused(&receiver, &envelope), "the secret is right and the signature is not");
@@ -231,9 +232,10 @@ fn signatures_of_channels_and_envelopes_are_separate() {
     let (_, mut channel) = begun(9);
     let binding = ChannelBinding::new(&channel_draft(), 3, &channel.encapsulation);
     let hash = EnvelopeHash(Sha256::digest(binding.statement()).into());
-    channel.signature = Identity::of(1).sign(&hash.0).unwrap();
+    channel.signature = Identity::from_byte(1).sign(&hash.0).unwrap();
     assert!(accepted(&channel).is_err());
-    channel.signature = Identity::of(1).sign(&binding.statement()["sealpost/".len()..]).unwrap();
+    channel.signature =
+        Identity::from_byte(1).sign(&binding.statement()["sealpost/".len()..]).unwrap();
     assert!(accepted(&channel).is_err());
 }
 
@@ -241,7 +243,7 @@ fn signatures_of_channels_and_envelopes_are_separate() {
 #[test]
 fn sealing_a_draft_twice_uses_different_nonces() {
     let (sender, channel) = begun(9);
-    let seal = || sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let seal = || sender.seal(&draft(), MESSAGE, &Identity::from_byte(1)).unwrap();
     let (first, second) = (seal(), seal());
     assert_eq!(first.sealed[..18], second.sealed[..18]);
     assert_ne!(first.sealed[18..22], second.sealed[18..22]);

@@ -24,8 +24,8 @@ fn sealed(suite: Suite) -> Envelope {
 }
 
 fn sealed_from(suite: Suite, draft: &EnvelopeDraft) -> Envelope {
-    let key = Identity::of(2).sealing_public_key(suite, 3).unwrap();
-    seal_with(draft, MESSAGE, &Identity::of(1), &key, &mut Entropy::new([9; 64])).unwrap()
+    let key = Identity::from_byte(2).sealing_public_key(suite, 3).unwrap();
+    seal_with(draft, MESSAGE, &Identity::from_byte(1), &key, &mut Entropy::new([9; 64])).unwrap()
 }
 
 fn context(thread: &str, reply_to: &str, message_type: &str) -> MessageContext {
@@ -42,12 +42,13 @@ fn signed_again(mut envelope: Envelope) -> Envelope {
     envelope.meta.payload_size_bytes = size(&envelope.sealed).unwrap();
     let aad = EnvelopeDraft::new(&envelope.meta).associated_data();
     let statement = statement(&envelope.meta.hash, &aad);
-    envelope.signature = Identity::of(1).sign(&statement).unwrap();
+    envelope.signature = Identity::from_byte(1).sign(&statement).unwrap();
     envelope
 }
 
 fn is_refused(envelope: &Envelope) -> bool {
-    open(envelope, &Identity::of(2), &Identity::of(1).did()) == Err(WalletError::NotOpenable)
+    open(envelope, &Identity::from_byte(2), &Identity::from_byte(1).did())
+        == Err(WalletError::NotOpenable)
 }
 
 /// Tests that fixed inputs always give the same bytes, because stored envelopes must stay readable. An independent
@@ -60,7 +61,8 @@ fn an_envelope_with_fixed_randomness_never_changes() {
         assert_eq!(envelope.sealed[..6], [1, suite.byte(), 0, 0, 0, 3]);
         assert_eq!(envelope.meta.hash.to_string(), digest);
         assert_eq!(hex::encode(Sha256::digest(envelope.signature)), signature);
-        let message = open(&envelope, &Identity::of(2), &Identity::of(1).did()).unwrap();
+        let message =
+            open(&envelope, &Identity::from_byte(2), &Identity::from_byte(1).did()).unwrap();
         assert_eq!(*message, MESSAGE);
     }
 }
@@ -74,7 +76,8 @@ fn an_envelope_with_context_never_changes() {
         let envelope = sealed_from(Suite::Classic, &draft);
         assert_eq!(envelope.meta.hash.to_string(), digest);
         assert_eq!(hex::encode(Sha256::digest(envelope.signature)), signature);
-        let message = open(&envelope, &Identity::of(2), &Identity::of(1).did()).unwrap();
+        let message =
+            open(&envelope, &Identity::from_byte(2), &Identity::from_byte(1).did()).unwrap();
         assert_eq!(*message, MESSAGE);
     }
 }
@@ -184,7 +187,7 @@ fn a_signature_without_the_prefix_is_rejected() {
     let mut envelope = sealed(Suite::Classic);
     let aad = draft().associated_data();
     let bare = [envelope.meta.hash.0.as_slice(), &aad].concat();
-    envelope.signature = Identity::of(1).sign(&bare).unwrap();
+    envelope.signature = Identity::from_byte(1).sign(&bare).unwrap();
     assert!(is_refused(&envelope));
 }
 

@@ -12,7 +12,7 @@ use crate::{
     console::{form::ActForm, response::may_act, user::ConsoleUser},
     html::{
         PageResponse, PageResult,
-        forms::{Draft, FormFault},
+        forms::{Draft, FormRefusal},
         text::{day, short_id, what_blocks, when},
     },
 };
@@ -72,7 +72,7 @@ impl ShownStates {
         Ok(Self { decision, partner, suspension })
     }
 
-    fn of_form(act: &ActForm) -> Self {
+    fn from_form(act: &ActForm) -> Self {
         let text = |name| act.form.text(name).to_owned();
         Self {
             decision: text("shown_decision"),
@@ -143,10 +143,10 @@ async fn page(user: &ConsoleUser, id: AccountId, draft: Draft<'_>) -> PageResult
 
 /// Performs the admin action that the field `do` of the form selects. Returns the text that confirms the action on the
 /// page.
-async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, FormFault> {
+async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, FormRefusal> {
     let reason = act.reason()?;
     let subject = GovernanceSubject::Account(id);
-    let shown = ShownStates::of_form(act);
+    let shown = ShownStates::from_form(act);
     if let Some((decide, notice)) = council_action(act.form.text("do")) {
         act.perform(move |o| decide(&shown.for_decision(o, id), &subject, &reason)).await?;
         return Ok(notice);
@@ -159,7 +159,7 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, FormFault
         "assign" => {
             let partner = PartnerId::parse(act.form.text("partner"));
             let partner = partner.map_err(|fault| {
-                FormFault::field("partner", format!("The name of the partner {fault}."))
+                FormRefusal::field("partner", format!("The name of the partner {fault}."))
             })?;
             act.perform(move |o| shown.for_assignment(o, id).assign_partner(&id, &partner)).await?;
             "The partner is assigned."
@@ -182,7 +182,7 @@ async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, FormFault
         }
         _ => {
             let field = format!("reason-{}", act.form.text("form"));
-            return Err(FormFault::field(&field, "Choose an act."));
+            return Err(FormRefusal::field(&field, "Choose an act."));
         }
     })
 }
@@ -202,10 +202,10 @@ pub(super) fn council_action(name: &str) -> Option<(CouncilAction, &'static str)
 type CouncilAction = fn(&Operator, &GovernanceSubject, &str) -> Result<DecisionView, OperatorError>;
 
 /// Returns the present partner of an account. Rejects the form if the account has no partner.
-async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, FormFault> {
+async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, FormRefusal> {
     let account = act.user.ask(move |operator| operator.show_account(&id)).await?.account;
     let partner = account.partner.and_then(|name| PartnerId::parse(&name).ok());
-    partner.ok_or_else(|| FormFault::field("partner", "The account has no partner."))
+    partner.ok_or_else(|| FormRefusal::field("partner", "The account has no partner."))
 }
 
 /// Parses the account id in a path. If the account id is malformed, returns the 404 page as the error.

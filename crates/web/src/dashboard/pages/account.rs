@@ -163,7 +163,7 @@ pub(crate) async fn show_secrets(ending: EndingUser) -> PageResult {
 
 async fn ask(user: &SignedInUser, question: &'static Question, draft: Draft<'_>) -> PageResult {
     let main = QuestionPage { user, question, needs_secret: user.needs_secret().await?, draft };
-    Ok(PageResponse::of_form(user.frame(), question.title, draft, &main))
+    Ok(PageResponse::for_form(user.frame(), question.title, draft, &main))
 }
 
 const REPLACE_SECRETS: Question = Question {

@@ -98,5 +98,5 @@ async fn page(user: &SignedInUser, key: &str, webhook: &str, draft: Draft<'_>) -
         events: user.app.api.sealpost.webhooks.event_kinds(),
         draft,
     };
-    Ok(PageResponse::of_form(user.frame(), "Change a webhook", draft, &main))
+    Ok(PageResponse::for_form(user.frame(), "Change a webhook", draft, &main))
 }

@@ -119,7 +119,7 @@ fn closed_page(app: &WebState, report: &str) -> PageResponse {
 
 fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
     let main = ClosePage { user, draft };
-    PageResponse::of_form(user.frame(), TITLE, draft, &main)
+    PageResponse::for_form(user.frame(), TITLE, draft, &main)
 }
 
 const TITLE: &str = "Close the account";

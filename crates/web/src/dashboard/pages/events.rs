@@ -26,7 +26,7 @@ use crate::{
     },
     html::{
         Flash, PageResponse, PageResult, Rejection,
-        forms::{Form, FormFault},
+        forms::{Form, FormRefusal},
         text::{short_id, thousands},
     },
 };
@@ -120,8 +120,8 @@ pub(crate) async fn redeliver(
     };
     single_use.release().await?;
     match fault {
-        FormFault::Page(page) => Err(page),
-        FormFault::Rejected(Rejection { text, .. }) => {
+        FormRefusal::Page(page) => Err(page),
+        FormRefusal::Rejected(Rejection { text, .. }) => {
             page(&user, &scope, &query, Problem { text, field: "" }).await
         }
     }

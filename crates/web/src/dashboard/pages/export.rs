@@ -44,5 +44,5 @@ pub(crate) async fn submit(
 
 async fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResult {
     let main = ExportPage { user, needs_secret: user.needs_secret().await?, draft };
-    Ok(PageResponse::of_form(user.frame(), "Export your data", draft, &main))
+    Ok(PageResponse::for_form(user.frame(), "Export your data", draft, &main))
 }

@@ -41,7 +41,7 @@ pub(crate) async fn submit(user: SignedInUser, request: HttpRequest, form: Form)
 
 fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
     let main = NewIdentityPage { user, draft };
-    PageResponse::of_form(user.frame(), TITLE, draft, &main)
+    PageResponse::for_form(user.frame(), TITLE, draft, &main)
 }
 
 const TITLE: &str = "New identity";

@@ -121,7 +121,7 @@ async fn sign_in(
 fn page(app: &WebState, draft: Draft<'_>) -> PageResponse {
     let activation = app.api.sealpost.activation();
     let main = OpenAccountPage { base: &app.site.base_path, activation, draft };
-    PageResponse::of_form(Frame::public(&app.site), "Open an account", draft, &main)
+    PageResponse::for_form(Frame::public(&app.site), "Open an account", draft, &main)
 }
 
 /// The values on the page and in the file, with their names for people.

@@ -77,7 +77,7 @@ impl IdentityRow {
 }
 
 impl Figures {
-    fn of(live: &[IdentityRow], has_more: bool) -> Self {
+    fn new(live: &[IdentityRow], has_more: bool) -> Self {
         let sum = |count: fn(&KeyStanding) -> u64| live.iter().map(|row| count(&row.key)).sum();
         Self {
             at_least: if has_more { "at least " } else { "" },
@@ -117,7 +117,7 @@ pub(crate) async fn show(user: SignedInUser) -> PageResult {
     let (mut live, revoked) = IdentityRow::split(keys.first, &unhealthy.first, now);
     // Revoked identities are last in the list. If one of them was read, all identities that were not read are revoked
     // too, so the figures are complete.
-    let figures = Figures::of(&live, keys.has_more && revoked.is_empty());
+    let figures = Figures::new(&live, keys.has_more && revoked.is_empty());
     let paused = webhooks.first.iter().filter(|it| state_of(it) == WebhookState::Paused);
     let has_more = keys.has_more || live.len() > LISTED || !revoked.is_empty();
     live.truncate(LISTED);

@@ -71,7 +71,7 @@ pub(crate) async fn show_recovered(app: web::Data<WebState>, result: Flash) -> P
 
 fn page(app: &WebState, draft: Draft<'_>) -> PageResponse {
     let main = RecoverPage { base: &app.site.base_path, draft };
-    PageResponse::of_form(Frame::public(&app.site), "Recover an account", draft, &main)
+    PageResponse::for_form(Frame::public(&app.site), "Recover an account", draft, &main)
 }
 
 const WRONG: &str = "The account or the recovery code is wrong. Nothing was changed.";

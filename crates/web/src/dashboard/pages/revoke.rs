@@ -13,7 +13,7 @@ use crate::{
     },
     html::{
         Flash, PageResponse, PageResult,
-        forms::{Draft, Form, FormFault, respond},
+        forms::{Draft, Form, FormRefusal, respond},
     },
 };
 
@@ -61,12 +61,12 @@ async fn perform(
     key: &str,
     request: &HttpRequest,
     form: &Form,
-) -> Result<PageResponse, FormFault> {
+) -> Result<PageResponse, FormRefusal> {
     user.check(form)?;
     let id: ApiKeyId = id_of(user, key)?;
     if form.text("typed") != id.to_string() {
         let text = "The typed key does not match. Nothing was revoked.";
-        return Err(FormFault::field("typed", text));
+        return Err(FormRefusal::field("typed", text));
     }
     let owner = user.confirm(request, form).await?;
     match user.app.api.sealpost.accounts.revoke_key(owner, id).await {
@@ -99,5 +99,5 @@ async fn page(user: &SignedInUser, view: &KeyPage, draft: Draft<'_>) -> PageResu
         draft,
     };
     let title = format!("Revoke {}", view.standing.label);
-    Ok(PageResponse::of_form(user.frame(), &title, draft, &main))
+    Ok(PageResponse::for_form(user.frame(), &title, draft, &main))
 }

@@ -38,11 +38,11 @@ impl Scope {
         };
         let id = id_of(user, key)?;
         let key = user.ask(async |owner| owner.standing(&id).await).await?;
-        Ok(Self::of_tab(key))
+        Ok(Self::for_tab(key))
     }
 
     /// Returns the scope of a page of one identity.
-    pub(super) fn of_tab(key: KeyStanding) -> Self {
+    pub(super) fn for_tab(key: KeyStanding) -> Self {
         Self { keys: vec![key], is_tab: true, chosen: None }
     }
 

@@ -15,7 +15,7 @@ use crate::{
     },
     html::{
         Flash, PageResponse, PageResult,
-        forms::{Draft, Form, FormFault, respond},
+        forms::{Draft, Form, FormRefusal, respond},
     },
 };
 
@@ -60,7 +60,7 @@ pub(crate) async fn submit(user: SignedInUser, path: web::Path<String>, form: Fo
         let text = match form.text("do") {
             "accept" if change.is_empty() => "Nothing was changed.",
             "accept" => "The settings are saved.",
-            list if change.is_empty() => return Err(FormFault::field(list, NO_NAME)),
+            list if change.is_empty() => return Err(FormRefusal::field(list, NO_NAME)),
             _ => "The list of senders is changed.",
         };
         let actor = user.owner().await?.acting_on(&id);
@@ -100,7 +100,7 @@ async fn page(user: &SignedInUser, key: &str, draft: Draft<'_>) -> PageResult {
         draft,
     };
     let title = format!("Senders of {}", key.label);
-    Ok(PageResponse::of_form(user.frame(), &title, draft, &main))
+    Ok(PageResponse::for_form(user.frame(), &title, draft, &main))
 }
 
 fn named<'a>(

@@ -71,7 +71,7 @@ pub(crate) async fn submit(
 
 fn page(frame: Frame<'_>, next: &str, draft: Draft<'_>) -> PageResponse {
     let main = SignInPage { base: &frame.site.base_path, next, draft };
-    PageResponse::of_form(frame, "Sign in", draft, &main)
+    PageResponse::for_form(frame, "Sign in", draft, &main)
 }
 
 /// Returns the path to open after the sign-in: `next` if it is the path of a dashboard page, otherwise the first page.

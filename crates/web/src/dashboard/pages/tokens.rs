@@ -122,7 +122,7 @@ async fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResult {
     let keys = keys.into_iter().filter(|key| key.status != KeyStatus::Revoked).collect();
     let needs_secret = user.needs_secret().await?;
     let main = TokensPage { user, tokens, keys, needs_secret, draft };
-    Ok(PageResponse::of_form(user.frame(), "API tokens", draft, &main))
+    Ok(PageResponse::for_form(user.frame(), "API tokens", draft, &main))
 }
 
 async fn tokens_of(user: &SignedInUser) -> Result<Vec<ApiTokenView>, PageResponse> {

@@ -121,7 +121,7 @@ pub(crate) async fn show(
         .await?;
     let state = state.map_or("", DeliveryState::as_str);
     let filter = |(name, value)| StateFilter { name, value, is_current: value == state };
-    let scope = Scope::of_tab(key);
+    let scope = Scope::for_tab(key);
     let Some(key) = scope.keys.first() else {
         return Err(PageResponse::not_found(user.frame()));
     };

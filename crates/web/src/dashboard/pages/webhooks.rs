@@ -129,5 +129,5 @@ async fn page(user: &SignedInUser, key: &str, draft: Draft<'_>) -> PageResult {
         draft,
     };
     let title = format!("Webhooks of {}", key.label);
-    Ok(PageResponse::of_form(user.frame(), &title, draft, &main))
+    Ok(PageResponse::for_form(user.frame(), &title, draft, &main))
 }

@@ -16,7 +16,7 @@ use super::{DeliveryWorker, FinishedAttempt, RunningAttempt};
 use crate::{
     circuit_breaker::{BreakerTransition, HealthSign, deferral::Deferral},
     dispatcher::outcome_writer::OutcomeMessage,
-    local_fault::{LocalFault, Unsent},
+    local_error::{LocalError, Unsent},
     queue::{
         fair_queue::Slot,
         release_batch::{ReleaseBatch, batch_releases},
@@ -64,7 +64,7 @@ impl DeliveryWorker {
 
     /// Returns a delivery to the database after a fault of this node. Does not count the attempt, and leaves the health
     /// of the target as it is.
-    fn postpone(&mut self, attempt: RunningAttempt, fault: LocalFault, now: Timestamp) {
+    fn postpone(&mut self, attempt: RunningAttempt, fault: LocalError, now: Timestamp) {
         let RunningAttempt { delivery, slot, .. } = attempt;
         let pause = self.context.shared.settings.schedule.scaled(LOCAL_FAULT_PAUSE);
         self.give_back(delivery, &slot, Deferral { from: now.plus(pause), spread: pause });

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::fault::ResponseFault;
+use super::error::ResponseError;
 
 /// Splits `input` after at most `left` bytes, and subtracts the number of these bytes from `left`. Returns these bytes
 /// and the rest.
@@ -39,7 +39,7 @@ impl ChunkedBody {
         &mut self,
         input: &'a [u8],
         output: &mut Vec<u8>,
-    ) -> Result<(&'a [u8], bool), ResponseFault> {
+    ) -> Result<(&'a [u8], bool), ResponseError> {
         if let Self::Data(left) = self {
             let (data, rest) = split_data(left, input);
             // Writing to a vector cannot fail.
@@ -61,11 +61,11 @@ impl ChunkedBody {
     }
 
     /// Reads one byte outside of chunk data. Returns the part that is expected next. Fails if the byte is not allowed.
-    fn step(&self, byte: u8) -> Result<Self, ResponseFault> {
+    fn step(&self, byte: u8) -> Result<Self, ResponseError> {
         Ok(match (self, byte) {
             (Self::Size(size), _) if byte.is_ascii_hexdigit() => {
                 let digit = char::from(byte).to_digit(16).unwrap_or_default();
-                let size = size.unwrap_or_default().checked_mul(16).ok_or(ResponseFault::Chunk)?;
+                let size = size.unwrap_or_default().checked_mul(16).ok_or(ResponseError::Chunk)?;
                 Self::Size(Some(size | u64::from(digit)))
             }
             (Self::Size(Some(size)) | Self::Extension(size), b'\n') => match size {
@@ -80,7 +80,7 @@ impl ChunkedBody {
             (Self::Trailer(_), b'\n') => Self::Trailer(0),
             (Self::Trailer(length), b'\r') => Self::Trailer(*length),
             (Self::Trailer(length), _) => Self::Trailer(length.saturating_add(1)),
-            (Self::Data(_) | Self::DataEnd | Self::Size(_), _) => return Err(ResponseFault::Chunk),
+            (Self::Data(_) | Self::DataEnd | Self::Size(_), _) => return Err(ResponseError::Chunk),
         })
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 #[derive(Debug, PartialEq)]
 struct Reading {
     output: Vec<u8>,
-    fault: Option<ResponseFault>,
+    fault: Option<ResponseError>,
     end: End,
 }
 
@@ -54,7 +54,7 @@ fn read_in_parts(input: &str) -> Reading {
 }
 
 /// Joins the chunks of the output, because their lengths depend on the parts of the input.
-fn decoded(reading: &Reading) -> (String, Option<ResponseFault>, End) {
+fn decoded(reading: &Reading) -> (String, Option<ResponseError>, End) {
     let output = reading.output.as_slice();
     let head_end = output.windows(4).position(|bytes| bytes == b"\r\n\r\n");
     let (head, body) = output.split_at(head_end.map_or(output.len(), |end| end + 4));
@@ -112,37 +112,37 @@ fn bytes_without_one_meaning_are_a_fault() {
     let long = ["HTTP/1.1 200 OK\r\nx: ", &"y".repeat(65_536)].concat();
     let hints = "HTTP/1.1 103 Hints\r\n\r\n".repeat(3_000);
     for (input, fault) in [
-        ("SSH-2.0", ResponseFault::NotHttp),
-        ("\u{15}\u{3}", ResponseFault::NotHttp),
-        ("HTTP/2.0 200 OK\r\n\r\n", ResponseFault::NotHttp),
-        ("HTTP/1.2 200 OK\r\n\r\n", ResponseFault::Malformed(httparse::Error::Version)),
-        ("HTTP/1.1 20 OK\r\n\r\n", ResponseFault::Malformed(httparse::Error::Status)),
-        ("HTTP/1.1 2000 OK\r\n\r\n", ResponseFault::Malformed(httparse::Error::Status)),
-        ("HTTP/1.1 000 OK\r\n\r\n", ResponseFault::Status(0)),
-        ("HTTP/1.1 099 OK\r\n\r\n", ResponseFault::Status(99)),
-        ("HTTP/1.1 101 Go\r\nupgrade: h2c\r\n\r\n", ResponseFault::Switch),
+        ("SSH-2.0", ResponseError::NotHttp),
+        ("\u{15}\u{3}", ResponseError::NotHttp),
+        ("HTTP/2.0 200 OK\r\n\r\n", ResponseError::NotHttp),
+        ("HTTP/1.2 200 OK\r\n\r\n", ResponseError::Malformed(httparse::Error::Version)),
+        ("HTTP/1.1 20 OK\r\n\r\n", ResponseError::Malformed(httparse::Error::Status)),
+        ("HTTP/1.1 2000 OK\r\n\r\n", ResponseError::Malformed(httparse::Error::Status)),
+        ("HTTP/1.1 000 OK\r\n\r\n", ResponseError::Status(0)),
+        ("HTTP/1.1 099 OK\r\n\r\n", ResponseError::Status(99)),
+        ("HTTP/1.1 101 Go\r\nupgrade: h2c\r\n\r\n", ResponseError::Switch),
         (
             "HTTP/1.1 200 OK\r\nbad name: x\r\n\r\n",
-            ResponseFault::Malformed(httparse::Error::HeaderName),
+            ResponseError::Malformed(httparse::Error::HeaderName),
         ),
         (
             "HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n",
-            ResponseFault::Malformed(httparse::Error::HeaderValue),
+            ResponseError::Malformed(httparse::Error::HeaderValue),
         ),
-        ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", ResponseFault::Length),
-        ("HTTP/1.1 200 OK\r\ncontent-length: +1\r\n\r\n", ResponseFault::Length),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 0x1\r\n\r\n", ResponseFault::Length),
-        ("HTTP/1.1 200 OK\r\ncontent-length:\r\n\r\n", ResponseFault::Length),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 1,\r\n\r\n", ResponseFault::Length),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 18446744073709551616\r\n\r\n", ResponseFault::Length),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 1, 2\r\n\r\n", ResponseFault::Length),
+        ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", ResponseError::Length),
+        ("HTTP/1.1 200 OK\r\ncontent-length: +1\r\n\r\n", ResponseError::Length),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 0x1\r\n\r\n", ResponseError::Length),
+        ("HTTP/1.1 200 OK\r\ncontent-length:\r\n\r\n", ResponseError::Length),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 1,\r\n\r\n", ResponseError::Length),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 18446744073709551616\r\n\r\n", ResponseError::Length),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 1, 2\r\n\r\n", ResponseError::Length),
         (
             "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
-            ResponseFault::Length,
+            ResponseError::Length,
         ),
-        (&many, ResponseFault::TooLarge),
-        (&long, ResponseFault::TooLarge),
-        (&hints, ResponseFault::TooLarge),
+        (&many, ResponseError::TooLarge),
+        (&long, ResponseError::TooLarge),
+        (&hints, ResponseError::TooLarge),
     ] {
         let short = input.get(..60).unwrap_or(input);
         let reading = read(&input.as_bytes().chunks(7).collect::<Vec<_>>());
@@ -157,7 +157,7 @@ fn bytes_without_one_meaning_are_a_fault() {
         let head = "HTTP/1.1 500 Oh\r\ntransfer-encoding: chunked\r\n\r\n";
         let reading = read_in_parts(&[head, body].concat());
         let expected = body != "2 x";
-        assert_eq!((reading.fault == Some(ResponseFault::Chunk)), expected, "{body:?}");
+        assert_eq!((reading.fault == Some(ResponseError::Chunk)), expected, "{body:?}");
         assert!(reading.output.starts_with(b"HTTP/1.1 500 \r\n"), "{reading:?}");
     }
 }
@@ -165,9 +165,9 @@ fn bytes_without_one_meaning_are_a_fault() {
 #[test]
 fn a_connection_that_ends_before_the_final_head_is_cut() {
     for (input, result) in [
-        ("", Err(ResponseFault::Cut)),
-        ("HTTP/1.1 200 OK\r\n", Err(ResponseFault::Cut)),
-        ("HTTP/1.1 100 Continue\r\n\r\n", Err(ResponseFault::Cut)),
+        ("", Err(ResponseError::Cut)),
+        ("HTTP/1.1 200 OK\r\n", Err(ResponseError::Cut)),
+        ("HTTP/1.1 100 Continue\r\n\r\n", Err(ResponseError::Cut)),
         ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok", Ok(())),
         (OK, Ok(())),
     ] {

@@ -14,7 +14,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::{row_types::SelectedRow, statement::Statement},
     rows::{
         delivery::{ClaimedRow, DeliveryKey, DeliveryLease},
@@ -30,7 +30,7 @@ pub(crate) fn oldest_due(
     due: &RangeInclusive<i64>,
     limit: i64,
     full: &[String],
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     if !full.is_empty() {
         return oldest_due_except(conn, due, limit, full);
     }
@@ -52,7 +52,7 @@ fn oldest_due_except(
     due: &RangeInclusive<i64>,
     limit: i64,
     full: &[String],
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     Ok(Statement::<_, (Text, Text)>::query(
         "/* claims.oldest_due_except */ WITH oldest AS MATERIALIZED (
              SELECT webhook_id, envelope_id FROM deliveries
@@ -80,7 +80,7 @@ pub(crate) fn targets_above(
     above: &str,
     due_from: i64,
     limit: i64,
-) -> Result<Vec<(String, i64)>, Fault> {
+) -> Result<Vec<(String, i64)>, QueryError> {
     Ok(Statement::<_, (Text, BigInt)>::query(
         "/* claims.targets_above */ WITH RECURSIVE visited (webhook_id, due_at, step) AS (
              (SELECT webhook_id, due_at, 1::BIGINT FROM deliveries
@@ -107,7 +107,7 @@ pub(crate) fn due_of(
     targets: &[String],
     due: &RangeInclusive<i64>,
     limit: i64,
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     Ok(Statement::<_, (Text, Text)>::query(
         "/* claims.due_of */ SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
          CROSS JOIN LATERAL (
@@ -128,7 +128,7 @@ pub(crate) fn end_leases(
     conn: &mut PgConnection,
     ends: &RangeInclusive<i64>,
     limit: i64,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     Statement::command(
         "/* claims.end_leases */ UPDATE deliveries SET lease = NULL WHERE ctid = ANY (ARRAY(
              SELECT ctid FROM deliveries WHERE lease <> -1 AND due_at >= ? AND due_at <= ?
@@ -146,7 +146,7 @@ pub(crate) fn lease(
     conn: &mut PgConnection,
     keys: &[DeliveryKey],
     claim: &Claim,
-) -> Result<Vec<ClaimedRow>, Fault> {
+) -> Result<Vec<ClaimedRow>, QueryError> {
     Ok(Statement::<_, ClaimedColumns>::query(&LEASE)
         .bind::<BigInt, _>(claim.lease.0)
         .bind::<BigInt, _>(claim.lease_until.as_millis())
@@ -189,7 +189,7 @@ type ClaimedColumns = (
 
 /// Locks deliveries in the order of the sorted array elements. With a sort by columns of the table, PostgreSQL could
 /// read the whole primary key in its order: see [`Statement`].
-pub(crate) fn lock(conn: &mut PgConnection, keys: &[DeliveryKey]) -> Result<(), Fault> {
+pub(crate) fn lock(conn: &mut PgConnection, keys: &[DeliveryKey]) -> Result<(), QueryError> {
     Statement::command(
         "/* claims.lock */ SELECT FROM unnest(?, ?) AS n (webhook_id, envelope_id)
          JOIN deliveries AS d
@@ -205,7 +205,7 @@ pub(crate) fn lock(conn: &mut PgConnection, keys: &[DeliveryKey]) -> Result<(), 
 pub(crate) fn delete(
     conn: &mut PgConnection,
     keys: &[DeliveryKey],
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     Ok(Statement::<_, (Text, Text)>::query(
         "/* claims.delete */ DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
@@ -220,7 +220,7 @@ pub(crate) fn park(
     conn: &mut PgConnection,
     keys: &[DeliveryKey],
     due_at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     Statement::command(
         "/* claims.park */ UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?) AS n (webhook_id, envelope_id)
@@ -237,7 +237,7 @@ pub(crate) fn release(
     conn: &mut PgConnection,
     leases: &[DeliveryLease],
     due_at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     Statement::command(
         "/* claims.release */ UPDATE deliveries AS d SET lease = NULL, due_at = least(d.recover_at, ?)
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
@@ -255,7 +255,7 @@ pub(crate) fn release(
 pub(crate) fn expedite(
     conn: &mut PgConnection,
     changes: &[ExpeditedDelivery],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     Statement::command(
         "/* claims.expedite */ UPDATE deliveries AS d SET due_at = n.due_at
          FROM unnest(?, ?, ?, ?) AS n (webhook_id, envelope_id, was_due_at, due_at)

@@ -11,7 +11,7 @@ use diesel::{
 use sealpost_domain::Timestamp;
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::{
         row_types::{self, StoredRow},
         statement::Statement,
@@ -27,7 +27,7 @@ use crate::{
 pub(crate) fn remove_succeeded(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<SucceededDelivery>, Fault> {
+) -> Result<Vec<SucceededDelivery>, QueryError> {
     Ok(Statement::<_, (LeaseColumns, Bool)>::query(
         "/* outcomes.remove_succeeded */ DELETE FROM deliveries AS d USING (
              SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
@@ -48,7 +48,7 @@ pub(crate) fn remove_succeeded(
 pub(crate) fn restart_succeeded(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<SucceededDelivery>, Fault> {
+) -> Result<Vec<SucceededDelivery>, QueryError> {
     let restarted = Statement::<_, LeaseColumns>::query(
         "/* outcomes.restart_succeeded */ UPDATE deliveries AS d SET lease = NULL, attempts = 0, due_at = d.redeliver_at,
              last_failure = NULL, failed_at = NULL
@@ -68,7 +68,7 @@ pub(crate) fn restart_succeeded(
 pub(crate) fn record_failed(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<FailedDelivery>, Fault> {
+) -> Result<Vec<FailedDelivery>, QueryError> {
     Ok(Statement::<_, (LeaseColumns, Bool)>::query(
         "/* outcomes.record_failed */ UPDATE deliveries AS d SET lease = NULL, due_at = coalesce(d.recover_at, n.due_at),
              attempts = CASE WHEN d.recover_at IS NOT NULL AND n.due_at IS NULL THEN 0 ELSE n.attempts END,
@@ -92,14 +92,14 @@ pub(crate) fn record_failed(
 pub(crate) fn log_attempts(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     static TEXT: LazyLock<String> = LazyLock::new(row_types::insert_all::<AttemptRow<'_>>);
     let rows: Vec<_> = attempts.iter().map(|attempt| AttemptRow::from(*attempt)).collect();
     AttemptRow::bind_arrays(&rows, Statement::command(&TEXT)).execute(conn)?;
     Ok(())
 }
 
-pub(crate) fn set_health(conn: &mut PgConnection, rows: &[HealthRow]) -> Result<(), Fault> {
+pub(crate) fn set_health(conn: &mut PgConnection, rows: &[HealthRow]) -> Result<(), QueryError> {
     static TEXT: LazyLock<String> = LazyLock::new(row_types::update_all::<HealthRow>);
     HealthRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
     Ok(())
@@ -108,7 +108,7 @@ pub(crate) fn set_health(conn: &mut PgConnection, rows: &[HealthRow]) -> Result<
 pub(crate) fn insert_events(
     conn: &mut PgConnection,
     rows: &[EventRow],
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         row_types::insert_all::<EventRow>() + " ON CONFLICT (id) DO NOTHING RETURNING id"
     });
@@ -120,7 +120,7 @@ pub(crate) fn insert_outcomes(
     envelopes: &BTreeSet<String>,
     outcome: &'static str,
     now: Timestamp,
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     Ok(Statement::<_, Text>::query(
         "/* events.insert_outcomes */ INSERT INTO envelope_outcomes (envelope_id, outcome, at) SELECT unnest(?), ?, ?
          ON CONFLICT (envelope_id) DO NOTHING RETURNING envelope_id",

@@ -8,7 +8,7 @@ use diesel::{
 use sealpost_domain::Timestamp;
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::statement::Statement,
     rows::delivery::{DeliveryKey, DeliveryLease},
 };
@@ -18,7 +18,7 @@ pub(crate) fn awaiting_relay(
     targets: &[String],
     now: Timestamp,
     limit: i64,
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     Ok(Statement::<_, (Text, Text)>::query(
         "/* relays.awaiting_relay */ SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
          CROSS JOIN LATERAL (
@@ -37,7 +37,7 @@ pub(crate) fn await_relay(
     conn: &mut PgConnection,
     leases: &[DeliveryLease],
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     Statement::command(
         "/* relays.await_relay */ UPDATE deliveries AS d SET lease = -1, due_at = ?
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
@@ -54,7 +54,7 @@ pub(crate) fn await_relay(
 
 /// Releases deliveries that wait for a relay connection, if their webhook is no longer a relay or was deleted. Visits
 /// each webhook once, so that the cost does not depend on the length of the queues.
-pub(crate) fn leave_relays(conn: &mut PgConnection, limit: i64) -> Result<usize, Fault> {
+pub(crate) fn leave_relays(conn: &mut PgConnection, limit: i64) -> Result<usize, QueryError> {
     let left = Statement::command(
         "/* relays.leave_relays */ WITH RECURSIVE visited (webhook_id) AS (
              (SELECT webhook_id FROM deliveries

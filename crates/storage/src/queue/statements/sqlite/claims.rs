@@ -17,7 +17,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::{any_of::any_of, row_types::SelectedRow, statement::Statement},
     rows::{
         delivery::{ClaimedRow, DeliveryKey, DeliveryLease},
@@ -32,7 +32,7 @@ pub(crate) fn oldest_due(
     due: &RangeInclusive<i64>,
     limit: i64,
     full: &[String],
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     let mut oldest: Vec<DeliveryKey> = d::table
         .filter(d::lease.is_null())
         .filter(d::due_at.between(due.start(), due.end()))
@@ -52,7 +52,7 @@ pub(crate) fn targets_above(
     above: &str,
     due_from: i64,
     limit: i64,
-) -> Result<Vec<(String, i64)>, Fault> {
+) -> Result<Vec<(String, i64)>, QueryError> {
     let mut targets = Vec::<(String, i64)>::new();
     for _ in 0..limit {
         let above = targets.last().map_or(above, |(id, _)| id);
@@ -75,7 +75,7 @@ pub(crate) fn due_of(
     targets: &[String],
     due: &RangeInclusive<i64>,
     limit: i64,
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     let mut all = Vec::new();
     for target in targets {
         let mut of_target = d::table
@@ -95,7 +95,7 @@ pub(crate) fn end_leases(
     conn: &mut SqliteConnection,
     ends: &RangeInclusive<i64>,
     limit: i64,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     Statement::command(
         "/* claims.end_leases */ UPDATE deliveries SET lease = NULL WHERE (envelope_id, webhook_id) IN (
              SELECT envelope_id, webhook_id FROM deliveries
@@ -114,7 +114,7 @@ pub(crate) fn lease(
     conn: &mut SqliteConnection,
     keys: &[DeliveryKey],
     claim: &Claim,
-) -> Result<Vec<ClaimedRow>, Fault> {
+) -> Result<Vec<ClaimedRow>, QueryError> {
     let webhooks: Vec<(String, (String, String, TargetRow))> = w::table
         .inner_join(k::table.on(k::id.eq(w::api_key_id)))
         .filter(w::id.eq_any(keys.iter().map(|key| &key.webhook_id).collect::<BTreeSet<_>>()))
@@ -172,7 +172,7 @@ fn envelopes_of(
 pub(crate) fn delete(
     conn: &mut SqliteConnection,
     keys: &[DeliveryKey],
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     let mut deleted = Vec::with_capacity(keys.len());
     for key in keys {
         let row = d::table.find((&key.event_id, &key.webhook_id));
@@ -187,7 +187,7 @@ pub(crate) fn park(
     conn: &mut SqliteConnection,
     keys: &[DeliveryKey],
     due_at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for key in keys {
         diesel::update(d::table.find((&key.event_id, &key.webhook_id)))
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
@@ -200,7 +200,7 @@ pub(crate) fn release(
     conn: &mut SqliteConnection,
     leases: &[DeliveryLease],
     due_at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for DeliveryLease { key, lease } in leases {
         Statement::command(
             "/* claims.release */ UPDATE deliveries SET lease = NULL, due_at = min(ifnull(recover_at, ?), ?)
@@ -219,7 +219,7 @@ pub(crate) fn release(
 pub(crate) fn expedite(
     conn: &mut SqliteConnection,
     changes: &[ExpeditedDelivery],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for ExpeditedDelivery { id, from, to } in changes {
         let unchanged = d::table
             .find((id.event_id.to_string(), id.webhook_id.to_string()))

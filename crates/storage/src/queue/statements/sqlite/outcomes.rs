@@ -11,7 +11,7 @@ use diesel::{
 use sealpost_domain::Timestamp;
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::{
         row_types::{self, StoredRow},
         statement::Statement,
@@ -28,7 +28,7 @@ use crate::{
 pub(crate) fn remove_succeeded(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<SucceededDelivery>, Fault> {
+) -> Result<Vec<SucceededDelivery>, QueryError> {
     let mut removed = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
@@ -55,7 +55,7 @@ pub(crate) fn remove_succeeded(
 pub(crate) fn restart_succeeded(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<SucceededDelivery>, Fault> {
+) -> Result<Vec<SucceededDelivery>, QueryError> {
     let mut restarted = Vec::new();
     for FinishedAttempt { lease: DeliveryLease { key, lease }, .. } in attempts {
         let requested = d::table
@@ -80,7 +80,7 @@ pub(crate) fn restart_succeeded(
 pub(crate) fn record_failed(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<FailedDelivery>, Fault> {
+) -> Result<Vec<FailedDelivery>, QueryError> {
     let mut recorded = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
@@ -110,7 +110,7 @@ pub(crate) fn record_failed(
 pub(crate) fn log_attempts(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for attempt in attempts {
         let row = AttemptRow::from(*attempt);
         diesel::insert_into(a::table).values(&row).execute(conn)?;
@@ -118,7 +118,10 @@ pub(crate) fn log_attempts(
     Ok(())
 }
 
-pub(crate) fn set_health(conn: &mut SqliteConnection, rows: &[HealthRow]) -> Result<(), Fault> {
+pub(crate) fn set_health(
+    conn: &mut SqliteConnection,
+    rows: &[HealthRow],
+) -> Result<(), QueryError> {
     static TEXT: LazyLock<String> = LazyLock::new(row_types::update_one::<HealthRow>);
     for row in rows {
         row.bind_key_last(Statement::command(&TEXT)).execute(conn)?;
@@ -129,7 +132,7 @@ pub(crate) fn set_health(conn: &mut SqliteConnection, rows: &[HealthRow]) -> Res
 pub(crate) fn insert_events(
     conn: &mut SqliteConnection,
     rows: &[EventRow],
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     let mut inserted = Vec::with_capacity(rows.len());
     for row in rows {
         let insert = diesel::insert_into(events::table).values(row).on_conflict_do_nothing();
@@ -145,7 +148,7 @@ pub(crate) fn insert_outcomes(
     envelopes: &BTreeSet<String>,
     outcome: &'static str,
     now: Timestamp,
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, QueryError> {
     let mut inserted = Vec::new();
     for id in envelopes {
         let row = (o::envelope_id.eq(id), o::outcome.eq(outcome), o::at.eq(now.as_millis()));

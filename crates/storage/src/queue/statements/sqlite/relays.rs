@@ -8,7 +8,7 @@ use diesel::{
 use sealpost_domain::Timestamp;
 
 use crate::{
-    connection::fault::Fault,
+    connection::query_error::QueryError,
     query::statement::Statement,
     rows::delivery::{DeliveryKey, DeliveryLease},
 };
@@ -18,7 +18,7 @@ pub(crate) fn awaiting_relay(
     targets: &[String],
     now: Timestamp,
     limit: i64,
-) -> Result<Vec<DeliveryKey>, Fault> {
+) -> Result<Vec<DeliveryKey>, QueryError> {
     let mut all = Vec::new();
     for target in targets {
         let of_target = Statement::<_, (Text, Text)>::query(
@@ -38,7 +38,7 @@ pub(crate) fn await_relay(
     conn: &mut SqliteConnection,
     leases: &[DeliveryLease],
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for DeliveryLease { key, lease } in leases {
         Statement::command(
             "/* relays.await_relay */ UPDATE deliveries SET lease = -1, due_at = ?
@@ -55,7 +55,7 @@ pub(crate) fn await_relay(
 
 /// Releases deliveries that wait for a relay connection, if their webhook is no longer a relay or was deleted. Visits
 /// each webhook once, so that the cost does not depend on the length of the queues.
-pub(crate) fn leave_relays(conn: &mut SqliteConnection, limit: i64) -> Result<usize, Fault> {
+pub(crate) fn leave_relays(conn: &mut SqliteConnection, limit: i64) -> Result<usize, QueryError> {
     let left = Statement::command(
         "/* relays.leave_relays */ WITH RECURSIVE visited (webhook_id) AS (
              SELECT * FROM (SELECT webhook_id FROM deliveries WHERE lease = -1 ORDER BY webhook_id LIMIT 1)

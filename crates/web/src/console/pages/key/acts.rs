@@ -10,7 +10,7 @@ use sealpost_service::{
 
 use crate::{
     console::{form::ActForm, pages::account::council_action},
-    html::forms::FormFault,
+    html::forms::FormRefusal,
 };
 
 /// Performs the admin action of the form at `part` of the key's path. Returns the text that confirms the action.
@@ -18,7 +18,7 @@ pub(super) async fn perform(
     act: &ActForm,
     id: ApiKeyId,
     part: &str,
-) -> Result<&'static str, FormFault> {
+) -> Result<&'static str, FormRefusal> {
     match part {
         "/assess" => assess(act, id).await,
         "/attest" => attest(act, id).await,
@@ -30,17 +30,17 @@ pub(super) async fn perform(
     }
 }
 
-async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormRefusal> {
     let (change, notice): (StateChange, _) = match act.form.text("do") {
         "deactivate" => (|o, id| o.deactivate_key(id).map(drop), "The key is deactivated."),
         "reactivate" => (|o, id| o.reactivate_key(id).map(drop), "The key is active again."),
         "rotate" => (|o, id| o.rotate_key(id).map(drop), "The sealing key is replaced."),
         "revoke" if act.form.text("typed") != id.to_string() => {
             let text = "The typed key does not match. Nothing was revoked.";
-            return Err(FormFault::field("typed", text));
+            return Err(FormRefusal::field("typed", text));
         }
         "revoke" => (|o, id| o.revoke_key(id).map(drop), "The key is permanently revoked."),
-        _ => return Err(FormFault::field("reason-state", "Choose an act.")),
+        _ => return Err(FormRefusal::field("reason-state", "Choose an act.")),
     };
     act.perform(move |operator| change(operator, &id)).await?;
     Ok(notice)
@@ -49,7 +49,7 @@ async fn change_state(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormF
 /// A change of the state of a key as a method of the operator.
 type StateChange = fn(&Operator, &ApiKeyId) -> Result<(), OperatorError>;
 
-async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormRefusal> {
     let (plan, shown) = (act.form.text("plan"), act.form.text("shown_plan").to_owned());
     // If the plan of the key already allows overage (messages beyond the monthly limit), the page shows the box for
     // overage checked. Only `enterprise` allows overage. For other plans, ignores a box that was already checked when
@@ -63,7 +63,7 @@ async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault
         allow_overage: act.form.text("allow_overage") == "yes" && !is_preset,
     };
     let fixed = agreement.plan_named(plan);
-    let fixed = fixed.map_err(|fault| FormFault::field("plan", format!("The plan {fault}.")))?;
+    let fixed = fixed.map_err(|fault| FormRefusal::field("plan", format!("The plan {fault}.")))?;
     act.perform(move |operator| {
         let operator = operator.if_unchanged(GuardedState::Plan(id), &shown);
         match fixed {
@@ -76,31 +76,31 @@ async fn set_plan(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault
 }
 
 /// Reads a limit from the form. Returns `None` if the field is empty, which keeps the present limit.
-fn limit(act: &ActForm, field: &str) -> Result<Option<u32>, FormFault> {
+fn limit(act: &ActForm, field: &str) -> Result<Option<u32>, FormRefusal> {
     let text = Some(act.form.text(field)).filter(|text| !text.is_empty());
     let number = text.map(str::parse).transpose();
-    number.map_err(|_no_number| FormFault::field(field, NO_LIMIT))
+    number.map_err(|_no_number| FormRefusal::field(field, NO_LIMIT))
 }
 
-async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn decide(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormRefusal> {
     let (subject, shown) = match act.form.text("subject") {
         "key" => (GovernanceSubject::Key(id), "shown_key_decision"),
         "account" => {
             let key = act.user.ask(move |operator| operator.show_key(&id)).await?;
             (GovernanceSubject::Account(key.account_id), "shown_account_decision")
         }
-        _ => return Err(FormFault::field("subject", "Choose the key or its account.")),
+        _ => return Err(FormRefusal::field("subject", "Choose the key or its account.")),
     };
     let reason = act.reason()?;
     let (state, shown) = (GuardedState::Decision(subject.clone()), act.form.text(shown).to_owned());
     let Some((decide, notice)) = council_action(act.form.text("do")) else {
-        return Err(FormFault::field("reason-governance", "Choose an act."));
+        return Err(FormRefusal::field("reason-governance", "Choose an act."));
     };
     act.perform(move |o| decide(&o.if_unchanged(state, &shown), &subject, &reason)).await?;
     Ok(notice)
 }
 
-async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormRefusal> {
     let metrics = AssessmentMetrics {
         clarity: score(act, "clarity")?,
         coherence: score(act, "coherence")?,
@@ -112,18 +112,18 @@ async fn assess(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> 
     Ok("The assessment is recorded.")
 }
 
-async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> {
+async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormRefusal> {
     let check = CheckName::parse(act.form.text("check"));
     let check = check
-        .map_err(|fault| FormFault::field("check", format!("The name of the check {fault}.")))?;
+        .map_err(|fault| FormRefusal::field("check", format!("The name of the check {fault}.")))?;
     let until = Some(act.form.text("valid_until")).filter(|text| !text.is_empty());
     let valid_until = until.map(str::parse::<Timestamp>).transpose().map_err(|fault| {
-        FormFault::field("valid_until", format!("The end of the validity {fault}."))
+        FormRefusal::field("valid_until", format!("The end of the validity {fault}."))
     })?;
     let failed = match act.form.text("result") {
         "failed" => true,
         "passed" => false,
-        _ => return Err(FormFault::field("result", "Choose passed or failed.")),
+        _ => return Err(FormRefusal::field("result", "Choose passed or failed.")),
     };
     let attest = Attest { check, valid_until, failed };
     let source = AssessmentSource { by: None, reason: act.reason()? };
@@ -131,25 +131,25 @@ async fn attest(act: &ActForm, id: ApiKeyId) -> Result<&'static str, FormFault> 
     Ok("The attestation is recorded.")
 }
 
-async fn revoke_badge(act: &ActForm) -> Result<&'static str, FormFault> {
+async fn revoke_badge(act: &ActForm) -> Result<&'static str, FormRefusal> {
     let badge = act.form.text("badge_id").parse();
-    let badge =
-        badge.map_err(|_malformed| FormFault::field("badge_id", "This is not a badge (bdg_…)."))?;
+    let badge = badge
+        .map_err(|_malformed| FormRefusal::field("badge_id", "This is not a badge (bdg_…)."))?;
     let reason = act.reason()?;
     act.perform(move |operator| operator.revoke_badge(&badge, &reason)).await?;
     Ok("The badge is revoked.")
 }
 
-fn score(act: &ActForm, field: &str) -> Result<Score, FormFault> {
+fn score(act: &ActForm, field: &str) -> Result<Score, FormRefusal> {
     let score = act.form.text(field).parse();
-    score.map_err(|fault| FormFault::field(field, format!("The {field} {fault}.")))
+    score.map_err(|fault| FormRefusal::field(field, format!("The {field} {fault}.")))
 }
 
-async fn disable_webhook(act: &ActForm) -> Result<&'static str, FormFault> {
+async fn disable_webhook(act: &ActForm) -> Result<&'static str, FormRefusal> {
     let reason = format!("reason-{}", act.form.text("form"));
     let webhook = act.form.text("webhook_id").parse();
-    let webhook =
-        webhook.map_err(|_malformed| FormFault::field(&reason, "This is not a webhook (wh_…)."))?;
+    let webhook = webhook
+        .map_err(|_malformed| FormRefusal::field(&reason, "This is not a webhook (wh_…)."))?;
     act.perform(move |operator| operator.disable_webhook(&webhook)).await?;
     Ok("The webhook is disabled.")
 }

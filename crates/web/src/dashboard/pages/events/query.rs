@@ -1,6 +1,6 @@
 //! The query parameters of an event log: its filter and its position.
 
-use sealpost_domain::{ApiKeyId, AttemptNumber, EventKind, FormatFault, Timestamp, WebhookId};
+use sealpost_domain::{ApiKeyId, AttemptNumber, EventKind, FormatError, Timestamp, WebhookId};
 use sealpost_service::{DeliveryState, EventLogCursor, ListEvents};
 use serde::Deserialize;
 
@@ -41,7 +41,7 @@ impl EventsQuery {
 
     /// Returns the time in the field `before`. Returns `None` if the field is empty, and an error if its text is not a
     /// time.
-    pub(super) fn before(&self) -> Result<Option<Timestamp>, FormatFault> {
+    pub(super) fn before(&self) -> Result<Option<Timestamp>, FormatError> {
         match self.before.trim() {
             "" => Ok(None),
             // A browser sends seconds only if they are not zero.

@@ -6,7 +6,7 @@ use crate::{
     dashboard::{forms::SingleUse, pages::id_of, session::SignedInUser},
     html::{
         Flash, PageResponse, PageResult,
-        forms::{Form, FormFault},
+        forms::{Form, FormRefusal},
     },
 };
 
@@ -19,8 +19,8 @@ pub(crate) async fn send_again_and_show(
     let single_use = SingleUse::begin(&user.app, user.frame(), form).await?;
     let result = match send_again(user, form).await {
         Ok(result) => Ok(result),
-        Err(FormFault::Rejected(rejection)) => Err(rejection.text),
-        Err(FormFault::Page(page)) => {
+        Err(FormRefusal::Rejected(rejection)) => Err(rejection.text),
+        Err(FormRefusal::Page(page)) => {
             single_use.release().await?;
             return Err(page);
         }
@@ -32,17 +32,17 @@ pub(crate) async fn send_again_and_show(
 /// event, separated by spaces.
 ///
 /// Returns the result as text. If no event could be sent, the rejection contains the reasons.
-pub(super) async fn send_again(user: &SignedInUser, form: &Form) -> Result<String, FormFault> {
+pub(super) async fn send_again(user: &SignedInUser, form: &Form) -> Result<String, FormRefusal> {
     let selected: BTreeSet<_> = form.all("selected").into_iter().collect();
     if selected.is_empty() {
         let text = "No event is selected. Select at least one event.";
-        return Err(FormFault::field("selected", text));
+        return Err(FormRefusal::field("selected", text));
     }
     if selected.len() > SELECTED_MAX {
         let text = format!(
             "At most {SELECTED_MAX} events can be sent again at once. Select fewer events."
         );
-        return Err(FormFault::field("selected", text));
+        return Err(FormRefusal::field("selected", text));
     }
     let (mut sent, mut problems) = (0, BTreeSet::new());
     for delivery in &selected {
@@ -65,7 +65,7 @@ pub(super) async fn send_again(user: &SignedInUser, form: &Form) -> Result<Strin
     };
     let problems: Vec<_> = problems.into_iter().collect();
     match (sent, problems.join(" ")) {
-        (0, problems) => Err(FormFault::field("selected", problems)),
+        (0, problems) => Err(FormRefusal::field("selected", problems)),
         (_, problems) if problems.is_empty() => Ok(result),
         (_, problems) => Ok(format!("{result} {problems}")),
     }

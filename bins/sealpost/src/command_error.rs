@@ -17,12 +17,12 @@ use crate::cli::help_flag;
 
 /// The failure of a command: its message and its exit status.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct CommandError {
     message: String,
     status: u8,
 }
 
-impl Fault {
+impl CommandError {
     /// The exit status for wrong usage, such as an invalid argument.
     pub(crate) const WRONG_USAGE: u8 = 2;
     const FAILED: u8 = 1;
@@ -41,7 +41,7 @@ impl Fault {
     }
 
     /// Creates a failure with the text of an error, which already contains advice. Appends the causes of the error.
-    pub(crate) fn of(error: &dyn Error) -> Self {
+    pub(crate) fn caused_by(error: &dyn Error) -> Self {
         Self::new(with_causes(error))
     }
 
@@ -70,38 +70,38 @@ impl Fault {
     }
 }
 
-impl From<NodeError> for Fault {
+impl From<NodeError> for CommandError {
     fn from(error: NodeError) -> Self {
         let is_usage = error.kind() == NodeErrorKind::Contradiction;
-        if is_usage { Self::usage(error) } else { Self::of(&error) }
+        if is_usage { Self::usage(error) } else { Self::caused_by(&error) }
     }
 }
 
-impl From<OperatorError> for Fault {
+impl From<OperatorError> for CommandError {
     fn from(error: OperatorError) -> Self {
-        Self::of(&error)
+        Self::caused_by(&error)
     }
 }
 
-impl From<ShellError> for Fault {
+impl From<ShellError> for CommandError {
     fn from(error: ShellError) -> Self {
-        Self::of(&error)
+        Self::caused_by(&error)
     }
 }
 
-impl From<ReceiverError> for Fault {
+impl From<ReceiverError> for CommandError {
     fn from(error: ReceiverError) -> Self {
         match error {
             ReceiverError::ForwardsToItself => {
                 Self::usage("--forward-to is the address that this command listens on")
             }
             ReceiverError::ForwardsElsewhere(_) => Self::usage(format!("--forward-to: {error}")),
-            other => Self::of(&other),
+            other => Self::caused_by(&other),
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for CommandError {
     /// Writes the message. Escapes control characters, because the message may quote a text of another party.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escape_control(&self.message))
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn an_error_of_a_service_cannot_control_the_terminal() {
-        let fault = Fault::new("failed: \u{1b}[31mred\u{202e}");
+        let fault = CommandError::new("failed: \u{1b}[31mred\u{202e}");
         assert_eq!(fault.to_string(), "failed: \\u{1b}[31mred\\u{202e}");
     }
 }

@@ -5,7 +5,7 @@ use sealpost_domain::ports::{BoxedError, StoreError};
 
 /// An error of a statement, or of reading its rows.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum QueryError {
     /// A conditional statement or an insert failed, because another transaction changed the row first.
     Contended(Error),
     /// A stored value is invalid. The text names the value.
@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Refused(BoxedError),
 }
 
-impl Fault {
+impl QueryError {
     /// Returns true if the connection can no longer be used.
     pub(crate) fn is_fatal(&self) -> bool {
         match self {
@@ -27,7 +27,7 @@ impl Fault {
 
     /// Classifies the error of a COMMIT. Returns [`StoreError::InDoubt`] if the transaction may be stored although
     /// COMMIT failed.
-    pub(crate) fn of_commit(self) -> StoreError {
+    pub(crate) fn at_commit(self) -> StoreError {
         match self {
             Self::Driver(error) if leaves_in_doubt(&error) => StoreError::InDoubt(error.into()),
             fault => fault.into(),
@@ -35,19 +35,19 @@ impl Fault {
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for QueryError {
     fn from(error: Error) -> Self {
         Self::Driver(error)
     }
 }
 
-impl From<Fault> for StoreError {
-    fn from(fault: Fault) -> Self {
+impl From<QueryError> for StoreError {
+    fn from(fault: QueryError) -> Self {
         match fault {
-            Fault::Contended(error) => Self::Contended(error.into()),
-            Fault::Corrupt(value) => Self::Corrupt(value),
-            Fault::Refused(error) => Self::Refused(error),
-            Fault::Driver(error) => match classify(&error) {
+            QueryError::Contended(error) => Self::Contended(error.into()),
+            QueryError::Corrupt(value) => Self::Corrupt(value),
+            QueryError::Refused(error) => Self::Refused(error),
+            QueryError::Driver(error) => match classify(&error) {
                 ErrorClass::Unavailable => Self::Unavailable(error.into()),
                 ErrorClass::Contended => Self::Contended(error.into()),
                 ErrorClass::Refused => Self::Refused(error.into()),
@@ -165,7 +165,7 @@ mod tests {
 
     fn at_commit(kind: Kind, message: &str) -> StoreError {
         let error = Error::DatabaseError(kind, Box::new(message.to_owned()));
-        Fault::Driver(error).of_commit()
+        QueryError::Driver(error).at_commit()
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
             rollback_error: Box::new(Error::BrokenTransactionManager),
             commit_error: Box::new(failed),
         };
-        let error = Fault::Driver(both).of_commit();
+        let error = QueryError::Driver(both).at_commit();
         assert!(matches!(error, StoreError::InDoubt(_)), "{error:?}");
     }
 
@@ -205,7 +205,7 @@ mod tests {
         assert!(matches!(error, StoreError::Contended(_)), "{error:?}");
         let error = at_commit(Kind::RestrictViolation, "a revoked key stays revoked");
         assert!(matches!(error, StoreError::Refused(_)), "{error:?}");
-        let error = Fault::Driver(Error::BrokenTransactionManager).of_commit();
+        let error = QueryError::Driver(Error::BrokenTransactionManager).at_commit();
         assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 /// The reason why the bytes of a receiver are not a valid response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ResponseFault {
+pub(crate) enum ResponseError {
     #[error("the chunked body of the response is malformed")]
     Chunk,
     #[error("the connection ended before the response")]

@@ -2,7 +2,7 @@
 
 /// The reasons why a move from SQLite to PostgreSQL is refused, or its result is rejected.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum MoveFault {
+pub(crate) enum MoveError {
     #[error(
         "table {table}: the target has {found} rows and the source {expected}, or their checksums differ; nothing was \
          stored: check the disks, and move again"

@@ -10,7 +10,7 @@ use crate::identity::StoreError;
 
 /// The reason why a tool failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ToolFault {
+pub(crate) enum ToolError {
     #[error("the arguments are not valid: {0}")]
     Arguments(String),
     #[error(transparent)]
@@ -25,7 +25,7 @@ pub(crate) enum ToolFault {
     StoreUnusable { source: StoreError },
 }
 
-impl ToolFault {
+impl ToolError {
     /// Returns the error result of the tool call. If the service refused a request, the result contains the code and
     /// the detail of the refusal.
     pub(crate) fn result(&self) -> CallToolResult {
@@ -95,7 +95,7 @@ mod tests {
         ] {
             let path = "/v1/channel/send".to_owned();
             let busy = ClientError::NotSealpost { path, status: 503, retry_after: Some(wait) };
-            assert_eq!(ToolFault::Call(busy).retry_after_s(), json!(seconds), "{wait:?}");
+            assert_eq!(ToolError::Call(busy).retry_after_s(), json!(seconds), "{wait:?}");
         }
     }
 }

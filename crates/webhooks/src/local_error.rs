@@ -9,7 +9,7 @@ use rustix::io::Errno;
 /// Contains the error code of the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this node cannot open connections: {}", io::Error::from_raw_os_error(*.0))]
-pub(crate) struct LocalFault(i32);
+pub(crate) struct LocalError(i32);
 
 /// The reason why an attempt could not be made. Such an attempt is not counted, and does not change the health of its
 /// target.
@@ -17,14 +17,14 @@ pub(crate) struct LocalFault(i32);
 pub(crate) enum Unsent {
     /// This node cannot open connections.
     #[error(transparent)]
-    Local(#[from] LocalFault),
+    Local(#[from] LocalError),
     /// The receiver of a [relay](crate::relay) is not connected to this node, or the connection has ended before the
     /// answer.
     #[error("no receiver is connected to this relay, or its connection ended before the answer")]
     NotConnected,
 }
 
-impl LocalFault {
+impl LocalError {
     /// Returns the local fault that caused an error. `None` if the receiver or the network may have caused the error.
     pub(crate) fn new(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut next = Some(error);
@@ -77,11 +77,11 @@ mod tests {
         ] {
             let code = code.raw_os_error();
             let error = io::Error::from_raw_os_error(code);
-            assert_eq!(LocalFault::new(&error).is_some(), is_local, "{error}");
+            assert_eq!(LocalError::new(&error).is_some(), is_local, "{error}");
             let wrapped = io::Error::other(io::Error::other(error));
-            assert_eq!(LocalFault::new(&wrapped).is_some(), is_local, "{wrapped}");
+            assert_eq!(LocalError::new(&wrapped).is_some(), is_local, "{wrapped}");
         }
-        assert_eq!(LocalFault::new(&io::Error::from(io::ErrorKind::AddrNotAvailable)), None);
-        assert_eq!(LocalFault::probe(), None);
+        assert_eq!(LocalError::new(&io::Error::from(io::ErrorKind::AddrNotAvailable)), None);
+        assert_eq!(LocalError::probe(), None);
     }
 }
