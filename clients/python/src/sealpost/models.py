@@ -126,12 +126,11 @@ class DisablingCause(Choice):
 class EventKind(Choice):
     """A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope that the webhook's
     key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`: An envelope for the
-    webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a key that has sent
-    envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its handle moved to
-    another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has used
-    80 % or 100 % of a limit. Needs `--events v1.1`. `webhook.disabled`: Another webhook of the account was disabled.
-    Needs `--events v1.1`. `webhook.failing`: All attempts at another webhook of the account have failed for an hour.
-    Needs `--events v1.1`.
+    webhook's key was stored and can be opened. `identity.rotated`: A correspondent (a key that has exchanged envelopes
+    with the webhook's key) got a new sealing key, lost its handle to another key, or was revoked. Needs `--events
+    v1.1`. `usage.threshold`: The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
+    `webhook.disabled`: Another webhook of the account was disabled. Needs `--events v1.1`. `webhook.failing`: All
+    attempts at another webhook of the account have failed for an hour. Needs `--events v1.1`.
     """
 
     ENVELOPE_BOUNCED = "envelope.bounced"
@@ -143,8 +142,8 @@ class EventKind(Choice):
 
 
 class FailingCause(Choice):
-    """The reason of a `webhook.failing` event. `all_attempts_failed`: All attempts of at least an hour have failed, at
-    least ten.
+    """The reason of a `webhook.failing` event. `all_attempts_failed`: At least ten attempts in a row have failed, for
+    at least an hour.
     """
 
     ALL_ATTEMPTS_FAILED = "all_attempts_failed"
@@ -675,8 +674,8 @@ class DeletedRows(Response):
     contacts: int
     """Number of deleted contacts (keys to which a key of the account has sent)."""
     log_statements: int
-    """Number of deleted statements of the transparency log about the keys and badges of the account. The entries of the
-    log stay.
+    """Number of deleted statements: texts about the keys and badges of the account. The hashes of these texts stay in
+    the transparency log.
     """
 
 
@@ -867,12 +866,12 @@ class EvidenceView(Response):
     """Evidence about an envelope."""
 
     envelope_id: str
-    """Id of the envelope."""
+    """The evidence file, which `sealpost verify-proof` verifies."""
     evidence: str
     """The file, for `sealpost verify-proof`."""
     cosigned: bool
-    """True if a witness has cosigned the checkpoint. False if the service has no witness, or if no witness responded in
-    time.
+    """True if a witness (another server) has cosigned the state of the log that the file proves. False if the service
+    has no witness, or if no witness responded in time.
     """
 
 
@@ -907,13 +906,13 @@ class ExportedAssessment(Response):
     assessment_id: str
     """Id of the assessment."""
     clarity: str
-    """The clarity, from 0 to 1."""
+    """The clarity of the API key as its assessor measured it, from 0 to 1."""
     coherence: str
-    """The coherence, from 0 to 1."""
+    """The coherence of the API key as its assessor measured it, from 0 to 1."""
     confidence: str
-    """The confidence, from 0 to 1."""
+    """The confidence in the API key as its assessor measured it, from 0 to 1."""
     drift: str
-    """The drift, from 0 to 1. Lower is better."""
+    """The drift of the API key as its assessor measured it, from 0 to 1. Lower is better."""
     reason: str
     """The reason that the assessor gave."""
     at: datetime
@@ -1552,7 +1551,7 @@ class Registered(Response):
 
 @dataclass
 class Report(Response):
-    """Used and remaining units of the limits per minute, day and month."""
+    """Used and remaining requests per minute and per day, and messages per month."""
 
     minute: WindowReport
     """Requests in the current UTC minute."""
@@ -2044,7 +2043,7 @@ class WebhookView(Response):
 
 @dataclass
 class WindowReport(Response):
-    """Used and remaining units of one limit in its current time window."""
+    """Used and remaining requests or messages of one limit in its current time window."""
 
     limit: int
     """Maximum number of requests or messages in the window."""

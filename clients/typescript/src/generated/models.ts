@@ -342,8 +342,8 @@ export interface DeletedRows {
   /** Number of deleted contacts (keys to which a key of the account has sent). */
   contacts: number;
   /**
-   * Number of deleted statements of the transparency log about the keys and badges of the account. The entries of the
-   * log stay.
+   * Number of deleted statements: texts about the keys and badges of the account. The hashes of these texts stay in the
+   * transparency log.
    */
   log_statements: number;
 }
@@ -517,12 +517,11 @@ export interface EnvelopeReceived {
 /**
  * A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope that the webhook's key
  * sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`: An envelope for the
- * webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a key that has sent
- * envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its handle moved to
- * another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has used
- * 80 % or 100 % of a limit. Needs `--events v1.1`. `webhook.disabled`: Another webhook of the account was disabled.
- * Needs `--events v1.1`. `webhook.failing`: All attempts at another webhook of the account have failed for an hour.
- * Needs `--events v1.1`.
+ * webhook's key was stored and can be opened. `identity.rotated`: A correspondent (a key that has exchanged envelopes
+ * with the webhook's key) got a new sealing key, lost its handle to another key, or was revoked. Needs `--events v1.1`.
+ * `usage.threshold`: The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`. `webhook.disabled`:
+ * Another webhook of the account was disabled. Needs `--events v1.1`. `webhook.failing`: All attempts at another
+ * webhook of the account have failed for an hour. Needs `--events v1.1`.
  */
 export type EventKind =
   | "envelope.bounced"
@@ -545,13 +544,13 @@ export interface EvidenceRequest {
 
 /** Evidence about an envelope. */
 export interface EvidenceView {
-  /** Id of the envelope. */
+  /** The evidence file, which `sealpost verify-proof` verifies. */
   envelope_id: string;
   /** The file, for `sealpost verify-proof`. */
   evidence: string;
   /**
-   * True if a witness has cosigned the checkpoint. False if the service has no witness, or if no witness responded in
-   * time.
+   * True if a witness (another server) has cosigned the state of the log that the file proves. False if the service has
+   * no witness, or if no witness responded in time.
    */
   cosigned: boolean;
 }
@@ -580,13 +579,13 @@ export interface ExportRequest {
 export interface ExportedAssessment {
   /** Id of the assessment. */
   assessment_id: string;
-  /** The clarity, from 0 to 1. */
+  /** The clarity of the API key as its assessor measured it, from 0 to 1. */
   clarity: string;
-  /** The coherence, from 0 to 1. */
+  /** The coherence of the API key as its assessor measured it, from 0 to 1. */
   coherence: string;
-  /** The confidence, from 0 to 1. */
+  /** The confidence in the API key as its assessor measured it, from 0 to 1. */
   confidence: string;
-  /** The drift, from 0 to 1. Lower is better. */
+  /** The drift of the API key as its assessor measured it, from 0 to 1. Lower is better. */
   drift: string;
   /** The reason that the assessor gave. */
   reason: string;
@@ -699,8 +698,8 @@ export interface ExportedSession {
 }
 
 /**
- * The reason of a `webhook.failing` event. `all_attempts_failed`: All attempts of at least an hour have failed, at
- * least ten.
+ * The reason of a `webhook.failing` event. `all_attempts_failed`: At least ten attempts in a row have failed, for at
+ * least an hour.
  */
 export type FailingCause = "all_attempts_failed";
 
@@ -1291,7 +1290,7 @@ export interface Registered {
   waiting_more: boolean;
 }
 
-/** Used and remaining units of the limits per minute, day and month. */
+/** Used and remaining requests per minute and per day, and messages per month. */
 export interface Report {
   /** Requests in the current UTC minute. */
   minute: WindowReport;
@@ -1760,7 +1759,7 @@ export interface WebhookView {
   connected: number | null;
 }
 
-/** Used and remaining units of one limit in its current time window. */
+/** Used and remaining requests or messages of one limit in its current time window. */
 export interface WindowReport {
   /** Maximum number of requests or messages in the window. */
   limit: number;
