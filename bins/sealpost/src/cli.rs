@@ -200,10 +200,10 @@ pub(crate) enum KekCommand {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
     },
-    /// Print the shares of a new quorum (a wrapping key that a minimum number of shares computes)
+    /// Print the shares of a new quorum (a wrapping key that is computed from a minimum number of shares)
     ///
-    /// The first line is the value for --kek-provider. Give each other line to another person, and store none of them
-    /// on a server.
+    /// The first line is the value for --kek-provider. Every further line is a share. Give each share to a different
+    /// person, and store none of them on a server.
     Shares(SharesArgs),
 }
 

@@ -71,7 +71,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "SEALPOST_JOURNAL_RETENTION", default_value_t = Span(JournalRetention::default().0),
           value_name = "SPAN", help_heading = "Retention")]
     journal_retention: Span,
-    /// Witness that cosigns the transparency log: its public key (Ed25519 or ML-DSA-44), a space and its URL; repeatable
+    /// Witness that cosigns the transparency log: its public key (Ed25519 or ML-DSA-44), a space and its URL;
+    /// repeatable
     #[arg(long = "log-witness", env = "SEALPOST_LOG_WITNESS", value_name = "KEY URL", value_delimiter = ',',
           value_parser = log_witness, help_heading = "Transparency log")]
     log_witnesses: Vec<LogWitness>,
@@ -90,8 +91,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER",
           value_parser = NonEmptyStringValueParser::new(), help_heading = LOGS)]
     pub(crate) log: String,
-    /// Base URL of a collector, such as `http://127.0.0.1:4318`, to export spans of requests, commits and webhook attempts
-    /// by OTLP over HTTP; needs a build with the feature otlp, which published builds have
+    /// Base URL of a collector, such as `http://127.0.0.1:4318`, to export spans of requests, commits and webhook
+    /// attempts by OTLP over HTTP; needs a build with the feature otlp, which published builds have
     #[arg(long, env = "SEALPOST_OTLP_ENDPOINT", value_name = "URL", value_parser = http_url, help_heading = LOGS)]
     pub(crate) otlp_endpoint: Option<String>,
     /// Log format; text with --dev, otherwise json

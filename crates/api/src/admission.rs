@@ -34,7 +34,7 @@ use crate::{
 };
 pub use secret_verification::{admit_sign_up, log_in, recover, verify_login_secret};
 
-/// The key under which sign-ins are counted: the name of an operator, or `None` for all unknown names together.
+/// The client whose sign-ins are counted: the name of an operator, or `None` for all unknown names together.
 pub(crate) type OperatorName = Option<String>;
 
 /// Counts a sign-in of an operator. Fails if the client address has reached its limit for this name.
@@ -44,8 +44,8 @@ pub(crate) fn admit_sign_in(
     name: &OperatorName,
     sign_ins: &Throttle<(IpNet, OperatorName)>,
 ) -> Result<(), Problem> {
-    let keys = networks(client).map(|(network, factor)| ((network, name.clone()), factor));
-    admit_address(app, client, sign_ins, keys)
+    let clients = networks(client).map(|(network, factor)| ((network, name.clone()), factor));
+    admit_address(app, client, sign_ins, clients)
 }
 
 /// Counts an activation (the creation of an API key) in an account, through the API or a page. Fails if the client
@@ -62,8 +62,10 @@ pub fn admit_repetition(app: &ApiState, request: &HttpRequest) -> Result<(), Pro
     admit_address(app, client, &app.wrong_secrets, networks(client))
 }
 
-/// Counts a request about the account that does not end sessions, tokens or keys, such as a list of API tokens. Fails
-/// if the session or its account has reached its limit. A request with an error in its body does not count.
+/// Counts a request about the account, such as a list of API tokens, against the limits of its session and its account.
+/// Fails if one of them is reached. A request with an error in its body is not counted.
+///
+/// Requests that end sessions, tokens or keys do not call this function, because they must work after the limit too.
 pub(crate) async fn admit_session<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -74,8 +76,8 @@ pub(crate) async fn admit_session<B>(
     // The session usually comes from the cache. A refusal then needs neither a transaction nor a thread of the
     // blocking pool.
     let (account, session) = app.sealpost.session_to_limit(request.token.as_deref()).await?;
-    let keys = session_and_account(session, account);
-    let admitted = app.account_changes.admit(keys, 1, Instant::now());
+    let clients = session_and_account(session, account);
+    let admitted = app.account_changes.admit(clients, 1, Instant::now());
     let per_minute = app.account_changes.per_minute;
     admitted.map_err(|retry_after| Problem::SessionThrottled {
         per_minute,
@@ -84,17 +86,17 @@ pub(crate) async fn admit_session<B>(
     })
 }
 
-/// Returns the keys under which a [`Throttle`] counts a request of a session: the session and its account. The number
-/// beside each key multiplies the limit per minute.
+/// Returns the clients for which a [`Throttle`] counts a request of a session: the session and its account. The number
+/// beside each client multiplies the limit per minute.
 pub fn session_and_account(
     session: TokenHash,
     account: AccountId,
 ) -> impl Iterator<Item = (SessionOrAccount, u32)> + Clone {
-    let keys = [
+    let clients = [
         (SessionOrAccount::Session(session), 1),
         (SessionOrAccount::Account(account), FULL_SESSIONS_MAX),
     ];
-    keys.into_iter()
+    clients.into_iter()
 }
 
 /// Runs `work` for a request that ends sessions, tokens or keys, or for the page with its form. Counts the request
@@ -162,16 +164,16 @@ fn account_limited(throttle: &Throttle<AccountId>, retry_after: Duration) -> Ref
     Refusal::AccountRateLimited { per_minute: throttle.per_minute, retry_after }
 }
 
-/// Counts a request of a client address in `throttle`, under `keys`. Fails if one of the keys has reached its limit.
+/// Counts a request of a client address in `throttle`, for `clients`. Fails if one of them has reached its limit.
 /// Logs the first refusal of an address in a minute.
-fn admit_address<Key: Eq + Hash>(
+fn admit_address<Client: Eq + Hash>(
     app: &ApiState,
     client: IpAddr,
-    throttle: &Throttle<Key>,
-    keys: impl Iterator<Item = (Key, u32)> + Clone,
+    throttle: &Throttle<Client>,
+    clients: impl Iterator<Item = (Client, u32)> + Clone,
 ) -> Result<(), Problem> {
     let now = Instant::now();
-    let admitted = throttle.admit(keys, 1, now);
+    let admitted = throttle.admit(clients, 1, now);
     if admitted.is_err() && app.logged_refusals.admit(networks(client), 1, now).is_ok() {
         tracing::warn!(
             client = %client,

@@ -48,9 +48,9 @@ impl<Client: Eq + Hash> Throttle<Client> {
         Self { per_minute, minutes }
     }
 
-    /// Returns the time until the limits of all `clients` admit a request that counts as `cost` requests. Returns `None`
-    /// if they admit it now. The number beside each client multiplies its limit. A `cost` over the limit is reduced to the
-    /// limit.
+    /// Returns the time until the limits of all `clients` admit a request that counts as `cost` requests. Returns
+    /// `None` if they admit it now. The number beside each client multiplies its limit. A `cost` over the limit is
+    /// reduced to the limit.
     pub(crate) fn wait(
         &self,
         clients: impl Iterator<Item = (Client, u32)>,
@@ -64,9 +64,9 @@ impl<Client: Eq + Hash> Throttle<Client> {
         self.wait_in(&minutes, clients, cost, now)
     }
 
-    /// Counts a request as `cost` requests of each of `clients`. The number beside each client multiplies its limit. If the
-    /// request would exceed the limit of any client, counts nothing. The error is then the time until all limits admit the
-    /// request.
+    /// Counts a request as `cost` requests of each of `clients`. The number beside each client multiplies its limit. If
+    /// the request would exceed the limit of any client, counts nothing. The error is then the time until all limits
+    /// admit the request.
     pub fn admit(
         &self,
         clients: impl Iterator<Item = (Client, u32)> + Clone,
@@ -118,9 +118,9 @@ impl<Client: Eq + Hash> Throttle<Client> {
 }
 
 impl<Client: Eq + Hash> Minutes<Client> {
-    /// Returns the minute of a client: its count of requests, and its end. Begins a new minute if none runs at `now`. If
-    /// the map is full, clears all counts instead of refusing new clients: a limit per address would not stop an attacker
-    /// with so many addresses anyway.
+    /// Returns the minute of a client: its count of requests, and its end. Begins a new minute if none runs at `now`.
+    /// If the map is full, clears all counts instead of refusing new clients: a limit per address would not stop an
+    /// attacker with so many addresses anyway.
     fn at(&mut self, client: Client, now: Instant) -> &mut Minute {
         if self.sweep_at.is_none_or(|sweep_at| sweep_at <= now) {
             self.by_client.retain(|_, minute| minute.ends_at > now);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_counts_for_all_keys_or_for_none() {
+    fn a_request_counts_for_all_clients_or_for_none() {
         let (throttle, at) = (Throttle::new(2), clock());
         let admit = |host| throttle.admit([(host, 1), ("site", 2)].into_iter(), 1, at(30_500));
         assert!(admit("a").is_ok() && admit("a").is_ok());

@@ -74,8 +74,9 @@ impl Evidence {
 
     /// Verifies the evidence, and returns its checkpoint. `now_s` is the time in seconds since the Unix epoch.
     ///
-    /// Fails if the policy refuses the checkpoint, or if the tree of the checkpoint does not include all entries. Also
-    /// fails if the entries are not exactly those whose numbers are in the first statement.
+    /// The first entry is a statement about the envelope, with the numbers of the other entries. Fails if the policy
+    /// refuses the checkpoint, if the tree of the checkpoint does not include all entries, or if the other entries are
+    /// not exactly those that the first one names.
     pub fn accept(&self, policy: &Policy, now_s: u64) -> Result<Accepted, EvidenceError> {
         let accepted = policy.accept_checkpoint(&self.checkpoint, now_s)?;
         let (size, root) = (accepted.checkpoint.size, accepted.checkpoint.root);

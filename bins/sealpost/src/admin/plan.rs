@@ -24,6 +24,7 @@ pub(super) fn set(
 fn chosen(args: &PlanArgs) -> Result<(Option<Plan>, Agreement), CommandError> {
     let &PlanArgs { per_minute, per_day, per_month, per_second, allow_overage, .. } = args;
     let agreement = Agreement { per_minute, per_day, per_month, per_second, allow_overage };
+    // An error means that a plan with fixed limits was given limits. The command line admits names of plans only.
     let fixed = agreement.plan_named(&args.plan).ok();
     let fixed = fixed.filter(|fixed| fixed.is_none() || !args.keep_limits).ok_or_else(|| {
         CommandError::usage(format!(

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::output::{field, lines, row};
 
-/// Formats the report on a closed or erased account: first its fields, one per line, then the deleted data, and then the
-/// remaining data with the reasons.
+/// Formats the report on a closed or erased account: first its fields, one per line, then the deleted data, and then
+/// the remaining data with the reasons.
 pub(super) fn closing_report(report: &Value) -> String {
     let (fields, [deleted, kept]) = split(report, ["deleted", "kept"]);
     let kept = each(&kept, |entry| {

@@ -99,8 +99,8 @@ pub(crate) struct ListenArgs {
     #[arg(long)]
     pub(crate) register: bool,
     /// Connect to the service instead of listening, so that this machine needs no public address. Registers a webhook
-    /// for the profile's API key, and deletes it at the end. The header `webhook-delivery` of the application has no
-    /// effect
+    /// for the profile's API key, and deletes it at the end. A response header
+    /// `webhook-delivery` of the application that --forward names has no effect
     #[arg(long, conflicts_with_all = ["listen", "register"])]
     pub(crate) relay: bool,
     /// Webhook with the URL `relay:` to use instead of a new one. Its secret is read like other keys

@@ -26,7 +26,8 @@ pub(crate) struct KekArgs {
 #[derive(Args, Clone)]
 pub(crate) struct ProviderArgs {
     /// Time between two requests to the key provider that ask whether the server may still use the keys. If the
-    /// provider refuses, the server starts again within ten seconds, with empty memory, and waits as with --kek-wait
+    /// provider refuses, the server starts again within ten seconds, so that no key stays in its memory, and waits
+    /// until the provider allows the keys again, as with --kek-wait
     #[arg(long = "kek-recheck", env = "SEALPOST_KEK_RECHECK", default_value_t = Span(KeySettings::default().recheck),
           value_name = "SPAN")]
     pub(crate) recheck: Span,

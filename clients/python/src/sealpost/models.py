@@ -866,9 +866,9 @@ class EvidenceView(Response):
     """Evidence about an envelope."""
 
     envelope_id: str
-    """The evidence file, which `sealpost verify-proof` verifies."""
+    """Id of the envelope."""
     evidence: str
-    """The file, for `sealpost verify-proof`."""
+    """The evidence file, which `sealpost verify-proof` verifies."""
     cosigned: bool
     """True if a witness (another server) has cosigned the state of the log that the file proves. False if the service
     has no witness, or if no witness responded in time.

@@ -544,9 +544,9 @@ export interface EvidenceRequest {
 
 /** Evidence about an envelope. */
 export interface EvidenceView {
-  /** The evidence file, which `sealpost verify-proof` verifies. */
+  /** Id of the envelope. */
   envelope_id: string;
-  /** The file, for `sealpost verify-proof`. */
+  /** The evidence file, which `sealpost verify-proof` verifies. */
   evidence: string;
   /**
    * True if a witness (another server) has cosigned the state of the log that the file proves. False if the service has

@@ -23,8 +23,8 @@ request_body! {
     struct ActivateRequest {
         /// A name of the identity, for people.
         label: Label,
-        /// A unique name of this key. Senders can address messages to it instead of the API key. Upper case becomes lower
-        /// case.
+        /// A unique name of this key. Senders can address messages to it instead of the API key. Upper case becomes
+        /// lower case.
         handle: Option<Handle>,
         /// The secret of an invite. Needed for a new account if sign-up is by invite, ignored otherwise.
         invite: Option<String>,
@@ -96,7 +96,8 @@ request_body! {
         /// If true, the response has a proof of the transparency log.
         #[schemars(with = "Option<bool>")]
         proof: bool,
-        /// The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+        /// The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in
+        /// base64.
         proof_format: Option<ProofFormat>,
     }
 }

@@ -22,8 +22,8 @@ named_enum! {
         Deactivated = "deactivated",
         /// The key was revoked permanently.
         Revoked = "revoked",
-        /// The key cannot be used for a moment, because its sealing key (the key pair to which messages are encrypted) is
-        /// being replaced.
+        /// The key cannot be used for a moment, because its sealing key (the key pair to which messages are encrypted)
+        /// is being replaced.
         Rotating = "rotating",
     }
 }

@@ -94,8 +94,8 @@ pub enum RecipientRefusal {
 }
 
 impl Recipient {
-    /// Parses the `to` field. Refuses a DID with [`RecipientRefusal::RawDid`], also in upper case, with surrounding white
-    /// space, or with a percent-encoded colon.
+    /// Parses the `to` field. Refuses a DID with [`RecipientRefusal::RawDid`], also in upper case, with surrounding
+    /// white space, or with a percent-encoded colon.
     pub fn parse(text: &str) -> Result<Self, RecipientRefusal> {
         let bare = text.trim().to_ascii_lowercase();
         if bare.starts_with("did:") || bare.starts_with("did%3a") {

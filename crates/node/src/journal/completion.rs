@@ -109,6 +109,8 @@ pub(crate) fn gap_of(
     Ok(gap.map(|gap| gap.warning(journal.path())).or_else(|| denied.map(read_only)))
 }
 
-/// Maximum time from the timestamp of a journal entry to the end of its commit. [`complete_journal`] dates its entries
-/// back by this time, so that they precede all changes that they lack.
+/// Maximum time from the timestamp of a journal entry to the end of its commit.
+///
+/// While [`complete_journal`] reads the database, a commit that it cannot see yet can have an earlier timestamp. So it
+/// dates its own entries back by this time: such a commit then still counts as the later change.
 const COMMIT_MAX: Duration = Duration::from_mins(1);

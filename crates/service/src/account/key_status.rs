@@ -54,8 +54,8 @@ pub struct KeyStanding {
     /// Number of received envelopes that wait because the key has no webhook for them.
     #[serde(flatten)]
     pub waiting: WaitingCount,
-    /// The proof that DID and status are in the transparency log, if `proof` is true in the request. Absent for up to two
-    /// seconds after a change.
+    /// The proof that DID and status are in the transparency log, if `proof` is true in the request. Absent for up to
+    /// two seconds after a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub proof: Option<String>,

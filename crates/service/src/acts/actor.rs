@@ -93,7 +93,8 @@ impl ActRequest {
     }
 
     /// Runs `act` in one transaction. The transaction first locks the key, and checks session and key like the
-    /// admission. Another request may have ended the session or revoked the key since the admission.
+    /// admission. Another request may have ended the session or revoked the key since the admission. A session that
+    /// ends after this check, while the transaction runs, counts as ended after the act.
     pub(super) fn write<T>(
         &self,
         mut act: impl FnMut(&mut Transaction) -> Result<T, Abort>,

@@ -34,9 +34,9 @@ use crate::{
 /// Evidence about an envelope.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EvidenceView {
-    /// The evidence file, which `sealpost verify-proof` verifies.
+    /// Id of the envelope.
     pub envelope_id: EnvelopeId,
-    /// The file, for `sealpost verify-proof`.
+    /// The evidence file, which `sealpost verify-proof` verifies.
     pub evidence: String,
     /// True if a witness (another server) has cosigned the state of the log that the file proves. False if the service
     /// has no witness, or if no witness responded in time.

@@ -142,14 +142,14 @@ fn run_batch(
     Ok(Some(Batch { times, rows, took }))
 }
 
-/// Reads rows of a table that are not in the daily counts yet, in portions of `limit` rows, and sums them for each day
-/// and each key or webhook. Returns `None` if all rows are counted.
+/// Reads rows of a table that are not in the daily counts yet, and sums them for each day and each key or webhook, so
+/// that many rows need only one update of a daily count. Returns `None` if all rows are counted.
 ///
-/// With sums, many rows need only one update of a daily count. This matters most while another session has an open
-/// snapshot: the database then keeps all old versions of a count, and each further update reads them.
+/// Updates are slow while another connection to the database has an open snapshot: the database then keeps all old
+/// versions of a count, and each update reads them.
 ///
-/// A pause after each portion leaves processor time to sends. The pause is a multiple of the time that the portion
-/// took, because this time varies: with a long write-ahead log of SQLite, it is ten times longer.
+/// Reads portions of `limit` rows, and pauses after each, to leave processor time to sends. A portion can take ten
+/// times longer if SQLite's write-ahead log is long, so the pause is a multiple of the time that the portion took.
 fn read_uncounted(
     core: &Core,
     table: CountedTable,
@@ -259,8 +259,8 @@ const FOLLOW_UP_HELD_FOR: Duration = Duration::from_secs(5);
 /// because these tasks delete no row by its age. A turn ends at the stored time plus the length of a turn, so it would
 /// end too early if the stored time lagged behind the clock.
 const FOLLOW_UP_PACE: Duration = Duration::from_hours(24 * 36_500);
-/// Lower bound of the step by which one run can advance the stored time of a task. The step is ten times the interval
-/// between runs, but at least this duration.
+/// In one run, the stored time of a task advances by at most ten intervals between runs, or by this duration if it is
+/// longer. So a node whose clock is far ahead cannot make all rows expire at once.
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);

@@ -12,8 +12,8 @@ use sealpost_domain::{
 use super::task::PAUSE;
 use crate::{periodic_thread::StopSignal, sealpost::core::Core};
 
-/// Performs all requested transfers of waiting envelopes. Each round transfers one portion for each key. A transfer for
-/// a key is requested when the key gets a new webhook, and when the key is revoked.
+/// Performs all requested transfers of waiting envelopes. Each round transfers one portion for each key. A new webhook
+/// of a key requests a transfer into its delivery queue. The revocation of a key requests that its envelopes bounce.
 pub(super) fn transfer_waiting(core: &Core, stop: &StopSignal) {
     if let Err(error) = transfer_all(core, stop) {
         tracing::warn!(

@@ -21,7 +21,7 @@ pub struct EventReport {
     pub origin: EventOrigin,
     /// The body of the requests. `None` if the event is no longer stored.
     pub body: Option<String>,
-    /// The pending deliveries, then the attempts, newest first. At most 100 attempts.
+    /// First the pending deliveries, then at most 100 attempts, the newest attempt first.
     pub attempts: Vec<ReportedAttempt>,
 }
 

@@ -52,7 +52,7 @@ impl StatementCursor {
     }
 
     /// Records that all statements found by a search have been appended to the log `log`. `newest` is the id of the
-    /// newest statement before the search. Ignores a search for another log than the newest one.
+    /// newest statement before the search. Does nothing if another log was given to [`after`](Self::after) since.
     pub(super) fn searched(&self, log: &str, now: Timestamp, newest: i64) {
         let mut positions = self.0.lock();
         if positions.log == log && now.abs_diff(positions.newest_at) >= SLACK {

@@ -41,8 +41,8 @@ pub enum WebhooksCommand {
     Test(WebhookArgs),
     /// Change the URL, the events or the description of a webhook, or pause or resume it
     ///
-    /// The secret and the log stay. All attempts from two seconds after the change on go to the new URL. A paused webhook
-    /// gets nothing; its deliveries are kept until it is resumed or retention ends.
+    /// The secret and the log stay. All attempts from two seconds after the change on go to the new URL. A paused
+    /// webhook gets nothing; its deliveries are kept until it is resumed or retention ends.
     Update(UpdateArgs),
 }
 

@@ -58,11 +58,11 @@ impl JournaledActs {
     /// If `is_durable` is true, raises the journal's mark in the database by one. Raising the mark locks its row, so
     /// call this function last in the transaction.
     ///
-    /// If `is_durable` is false, the acts get no mark. A crash could lose this commit, and with it the mark in the
-    /// database, but not the mark in the journal. The database would then look older than its journal.
+    /// If `is_durable` is false, the acts get no mark. With one, a crash could lose this commit with the mark in the
+    /// database, but not the mark in the journal, and the database would look older than its journal.
     ///
-    /// Also reads the clock of the database server. The rows of the acts are locked, so a later act on the same row has
-    /// a later time, also on another node.
+    /// Dates the acts by the clock of the database server, while their rows are locked. So a later act on the same row
+    /// has a later time, also on another node.
     pub(crate) fn raise_mark(
         self,
         conn: &mut AnyConnection,

@@ -142,7 +142,7 @@ pub(crate) struct EndedEnvelopes {
 }
 
 /// A row about one envelope: its id, sender and recipient, whether the envelope was neither opened nor delivered, and
-/// its sealed bytes.
+/// the number of its sealed bytes.
 type EndedRow = (String, String, String, bool, i64);
 
 impl From<Vec<EndedRow>> for EndedEnvelopes {

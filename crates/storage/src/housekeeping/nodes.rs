@@ -51,8 +51,8 @@ impl Transaction {
     /// With the time of a clock that is far ahead, the task would delete too much, for example all envelopes of an
     /// embedded database, whose machine has the only clock. Therefore the database stores a time for each task. Each
     /// call first moves the stored time, by at most `pace` in either direction, towards the earlier of the node's clock
-    /// (`now`) and the database server's clock. The first call for a task stores the earlier clock. The returned time is
-    /// the earliest of the stored time and the two clocks.
+    /// (`now`) and the database server's clock. The first call for a task stores the earlier clock. The returned time
+    /// is the earliest of the stored time and the two clocks.
     pub fn take_housekeeping_turn(
         &mut self,
         turn: &HousekeepingTurn<'_>,

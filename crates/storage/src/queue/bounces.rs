@@ -30,9 +30,12 @@ use crate::{
     },
 };
 
-/// Records `announced` (delivered to a webhook) for the envelopes among the events `delivered`. Then decides with
-/// [`settle`] if the envelopes among the events `exhausted`, whose last attempts failed, bounce or wait. Before both,
-/// locks the envelopes among `exhausted`: all transactions lock envelopes before they insert outcomes.
+/// Records the end of deliveries. `delivered` and `exhausted` are ids of events; events without an envelope are
+/// skipped.
+///
+/// The envelopes of `delivered` get the outcome `announced` (delivered to a webhook). The last attempts for those of
+/// `exhausted` failed: [`settle`] decides if they bounce or wait. It needs locks on them, and all transactions lock
+/// envelopes before they insert outcomes, so this function begins with these locks.
 pub(crate) fn end(
     conn: &mut AnyConnection,
     delivered: &[String],

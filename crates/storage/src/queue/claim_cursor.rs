@@ -68,10 +68,10 @@ impl ClaimCursor {
 
 /// Each search for due deliveries goes back at least this many milliseconds, because a transaction can store a due time
 /// that has already passed:
-/// - A transaction commits some time after it has read the clock, and the clocks of nodes differ. Usually both times
-///   are shorter than this constant.
-/// - A delivery can be redelivered while it is leased. When the lease ends, the time of the request becomes the due
-///   time. The default lease is shorter than this constant.
+/// - A transaction commits some time after it has read the clock, and the clocks of nodes differ. Usually this delay
+///   and this difference are shorter than the constant.
+/// - A redelivery can be requested while the delivery is leased. When the lease ends, the time of this request becomes
+///   the due time. The default lease is shorter than the constant.
 const SLACK_MS: i64 = 60_000;
 
 const FULL_EVERY_MS: i64 = 60_000;

@@ -223,11 +223,11 @@ fn share_out(
     (within, beyond, counts.into_keys().collect())
 }
 
-/// Finds up to `limit` webhooks that have due deliveries and are not in `seen`.
+/// Finds up to `limit` webhooks with due deliveries, except those in `seen`, from which this claim already takes some.
 ///
-/// Begins with the webhooks of the most recently due deliveries, because such deliveries are unlikely to belong to a
-/// long queue. Further webhooks follow in the order of ids, after the webhook in `cursor`, at which the last claim
-/// stopped.
+/// Begins with the webhooks of the most recently due deliveries, so that a webhook with a short queue need not wait
+/// until the search has passed all others. Further webhooks follow in the order of ids, after the webhook in `cursor`,
+/// at which the last claim stopped.
 fn others_due(
     conn: &mut AnyConnection,
     due: &RangeInclusive<i64>,

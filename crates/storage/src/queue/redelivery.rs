@@ -48,8 +48,8 @@ impl Transaction {
     }
 
     /// Makes the delivery of one event to one webhook due at `now`, or when its lease ends. Creates the delivery if it
-    /// does not exist, for example after a success. A delivery that waits for a retry repeats its newest attempt; an
-    /// exhausted one starts again with its first attempt.
+    /// does not exist, for example after a success. The new attempt of a delivery that waits for a retry has the number
+    /// of its newest attempt, so it uses up no retry. An exhausted delivery starts again with attempt 1.
     ///
     /// Returns `false` if the event is not stored, belongs to another key than `recipient`, or is of a kind that the
     /// webhook does not subscribe to.

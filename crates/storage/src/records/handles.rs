@@ -56,8 +56,8 @@ pub(crate) fn take(
     }
 }
 
-/// Moves a handle from the API key `before` to another key of the same account. Returns [`QueryError::Contended`] if the
-/// handle no longer belongs to `before`.
+/// Moves a handle from the API key `before` to another key of the same account. Returns [`QueryError::Contended`] if
+/// the handle no longer belongs to `before`.
 pub(crate) fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,

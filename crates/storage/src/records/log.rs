@@ -284,8 +284,8 @@ const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending to the log: `tlog` in ASCII. A row lock is not sufficient, because there
 /// may be no row yet.
 const LOCK: i64 = 0x746c_6f67;
-/// Maximum number of statements in each of the two searches of [`Reader::find_envelope_list`]. Each node appends about
-/// one statement about envelopes per second, and one for each request for evidence.
+/// Maximum number of statements that each of the two searches of [`Reader::find_envelope_list`] reads. Each node stores
+/// about one statement about envelopes per second, and one more for each request for evidence.
 const LISTS_SEARCHED_MAX: i64 = 100;
 const FIND_LIST_POSTGRES: &str = "/* log.find_list */
     SELECT number, at, salt, text, leaves FROM (

@@ -63,8 +63,8 @@ pub(crate) fn known_events(names: &str) -> Vec<EventKind> {
     names.split(EVENTS_SEPARATOR).filter_map(EventKind::from_name).collect()
 }
 
-/// Returns [`QueryError::Corrupt`] unless a statement changed exactly one row. `rows` is the number of changed rows, and
-/// `row` names the row in the error.
+/// Returns [`QueryError::Corrupt`] unless a statement changed exactly one row. `rows` is the number of changed rows,
+/// and `row` names the row in the error.
 pub(crate) fn one(rows: usize, row: &'static str) -> Result<(), QueryError> {
     if rows == 1 { Ok(()) } else { Err(QueryError::Corrupt(row)) }
 }

@@ -21,8 +21,8 @@ use sealpost_domain::{
     ports::{KeyFacts, RecipientWebhooks},
 };
 
-/// The cached keys and webhooks, and the stored channels, shared by all transactions of a node. A full cache evicts the
-/// entries that are read least often.
+/// The cached keys and webhooks, and the ids of the channels whose rows are known to be in the database. All
+/// transactions of a node share them. A full cache evicts the entries that are read least often.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
     keys: Entries<KeyFacts>,

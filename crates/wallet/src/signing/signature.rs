@@ -65,8 +65,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that both implementations give the same signature, and that the processor decides which one is used.
-        /// Some statements are longer than one hash block.
+        /// Tests that both implementations of Ed25519 give the same signature, and that the processor decides which one
+        /// is used. Some of the signed texts are longer than one block of the hash function.
         #[test]
         fn every_signer_gives_the_same_signature(
             seed: [u8; 32],

@@ -102,8 +102,12 @@ impl LiveStreams {
     }
 }
 
-/// Returns the index of the stream to end, so that an account with `of_account` streams can open another one. Returns
-/// `None` if the account has a stream and no account has more.
+/// Chooses the open stream that ends if a node has its maximum number of streams and an account opens another one. It
+/// is a stream of the account with the most streams: first one of the client network with the most, then the oldest
+/// one.
+///
+/// `of_account` is the number of streams that the opening account has. Returns `None` if it has one and no account has
+/// more.
 fn yielding(open: &[OpenStream], of_account: usize) -> Option<usize> {
     let mut by_account = HashMap::<_, usize>::new();
     let mut by_network = HashMap::<_, usize>::new();

@@ -65,8 +65,8 @@ pub(crate) fn form_id() -> String {
 }
 
 /// Returns the route of a form, whose handler runs to its end: see [`Detached`]. Forms that end sessions, tokens or
-/// keys do not use this function, because [`sealpost_api::run_ending`] runs their work to its end. Their wait for a slot
-/// ends with the connection.
+/// keys do not use this function, because [`sealpost_api::run_ending`] runs their work to its end. Their wait for a
+/// slot ends with the connection.
 pub(crate) fn post<H, Args>(handler: H) -> Route
 where
     H: Handler<Args>,

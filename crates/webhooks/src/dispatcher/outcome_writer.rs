@@ -87,8 +87,8 @@ impl OutcomeWriter {
         }
     }
 
-    /// Records outcomes. Gives up after several tries, because unrecorded outcomes use memory. Then calls
-    /// [`record_unlogged`](Self::record_unlogged), except during a shutdown.
+    /// Records outcomes. If several tries fail, calls [`record_unlogged`](Self::record_unlogged) instead, because
+    /// unrecorded outcomes use memory. During a shutdown, omits that call.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
             match self.shared.outbox.record_outcomes(batch, FAILING_MAX) {

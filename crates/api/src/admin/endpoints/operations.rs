@@ -33,8 +33,8 @@ request_body! {
 request_body! {
     /// The entries to show.
     struct ListAuditRequest {
-        /// Shows the entries with a higher number than this, lowest numbers first. 0 starts at the first entry. If omitted,
-        /// shows the newest entries.
+        /// Shows the entries with a higher number than this, lowest numbers first. 0 starts at the first entry. If
+        /// omitted, shows the newest entries.
         after: Option<u32>,
         /// The maximum number of entries, 100 by default.
         #[schemars(default)]

@@ -1,4 +1,4 @@
-//! Tests that an act changes nothing if its session ends or its key is revoked between admission and act.
+//! Tests that an act changes nothing if its session ends or its key is revoked between admission and first transaction.
 
 use std::{
     sync::{Arc, Mutex, mpsc},

@@ -82,7 +82,8 @@ fn next_bytes(
 }
 
 /// Deletes the rows in `deliveries` and `waiting_envelopes` that belong to envelopes with ids below `below`, but not
-/// the envelopes. Processes the envelopes of the first `limit` rows of each of the two tables.
+/// the envelopes. One call takes the envelopes of the first `limit` such rows of each table, and deletes all their
+/// rows.
 pub(crate) fn end_deliveries(
     conn: &mut PgConnection,
     below: &str,

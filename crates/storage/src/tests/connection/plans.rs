@@ -69,8 +69,8 @@ fn statements_look_up_rows_although_statistics_know_no_old_rows() {
     drop(snapshot);
 }
 
-/// Statistics of an empty table make all its indexes equal. A condition on its first column keeps an index from searches
-/// by a later column.
+/// Statistics of an empty table make all its indexes equal. A condition on its first column keeps an index from
+/// searches by a later column.
 #[test]
 fn no_index_with_the_primary_key_as_a_later_column_is_used_for_the_key_alone() {
     let db = postgres();

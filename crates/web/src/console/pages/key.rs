@@ -108,8 +108,8 @@ pub(crate) async fn show(user: ConsoleUser, key: web::Path<String>, part: &str) 
     page(&user, id, tab, Draft::default()).await
 }
 
-/// Performs the admin action of the form at `part`, and redirects to its tab, which confirms the action. If the form was
-/// rejected, the response is the tab with the form and the reason.
+/// Performs the admin action of the form at `part`, and redirects to its tab, which confirms the action. If the form
+/// was rejected, the response is the tab with the form and the reason.
 pub(crate) async fn submit(act: ActForm, key: web::Path<String>, part: &str) -> PageResult {
     let (id, tab) = (key_of(&act.user, &key)?, KeyTab::of(part));
     let result = acts::perform(&act, id, part).await;

@@ -26,7 +26,8 @@ pub(super) async fn perform(
         "/governance" => decide(act, id).await,
         "/plan" => set_plan(act, id).await,
         "/state" => change_state(act, id).await,
-        _ => disable_webhook(act).await,
+        "/webhook" => disable_webhook(act).await,
+        _ => Err(FormRefusal::field("reason-state", "Choose an act.")),
     }
 }
 
