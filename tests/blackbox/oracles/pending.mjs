@@ -64,6 +64,7 @@ async function filterEvents(page) {
   await page.selectOption('#state', 'failed');
   await page.fill('#before', '2099-01-31T12:00');
   await page.click('button:has-text("Filter")');
+  await page.waitForURL((url) => url.searchParams.get('state') === 'failed');
   await page.reload();
   const shared = await page.context().newPage();
   await shared.goto(page.url());
@@ -71,7 +72,7 @@ async function filterEvents(page) {
     assert.deepEqual([await view.inputValue('#state'), await view.inputValue('#before')], ['failed', '2099-01-31T12:00']);
   }
   await page.click('text=Clear');
-  assert.equal(new URL(page.url()).search, '');
+  await page.waitForURL((url) => url.search === '');
 }
 
 async function lookAtNarrowPages(page) {
