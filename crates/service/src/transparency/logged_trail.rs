@@ -1,5 +1,5 @@
-//! Reads the entries of the audit trail from the transparency log, to detect that the trail in the database was
-//! truncated, or that its end was replaced: it then lacks one of these entries.
+//! Reads the entries of the audit trail from the transparency log. If the trail in the database lacks one of these
+//! entries, it was truncated, or its end was replaced.
 
 use std::path::Path;
 

@@ -78,7 +78,8 @@ where
 }
 
 /// The handler of a form, which runs to its end even if the browser closes the connection, for example after a second
-/// click. actix-web drops other handlers then, possibly between the action and the storage of its result.
+/// click. Without this type, actix-web would drop the handler at that moment, possibly between the action and the
+/// storage of its result.
 #[derive(Clone)]
 struct Detached<H>(H);
 
